@@ -12,10 +12,6 @@ from pyspark import RDD, StorageLevel
 from pyspark.serializers import NoOpSerializer, pack_long
 from pyspark.sql import DataFrame
 
-# Numbers of blobs that go nowhere are above those of parts. Python gives Java a long only above 32 bits.
-PARTS = 1 << 32
-FACTS = 2 << 32
-
 
 class Blobs:
     """Numbered blobs, in the tasks of an RDD of Java."""
@@ -25,8 +21,12 @@ class Blobs:
         self._pairs = pairs
 
     def stored(self) -> "Blobs":
-        """The same, computed once and kept on the disks of the executors."""
-        return Blobs(self.spark, self._pairs.persist(self._level()))
+        """The same, computed once and kept on the disks of the executors, and in the checkpoint folder if there is one."""
+        context = self.spark.sparkContext
+        pairs = self._pairs.persist(context._getJavaStorageLevel(StorageLevel.DISK_ONLY))
+        if context.getCheckpointDir():
+            pairs.checkpoint()
+        return Blobs(self.spark, pairs)
 
     def between(self, first: int, last: int) -> "Blobs":
         """The blobs with these numbers."""
@@ -59,9 +59,6 @@ class Blobs:
         context = self.spark.sparkContext
         return RDD(context._jvm.PythonRDD.valueOfPair(self._pairs), context, NoOpSerializer())
 
-    def _level(self) -> Any:
-        return self.spark.sparkContext._getJavaStorageLevel(StorageLevel.DISK_ONLY)
-
 
 def made(spark: Any, source: Any, run: Callable[[Iterator[bytes]], Iterator[tuple[int, bytes]]]) -> Blobs:
     """The blobs that a function makes of each task of an RDD of bytes."""
@@ -81,12 +78,3 @@ def batches(frame: Any) -> Any:
     """The rows of a frame as an RDD of Arrow batches, without their schema."""
     context = frame.sparkSession.sparkContext
     return RDD(frame._jdf.toArrowBatchRdd().toJavaRDD(), context, NoOpSerializer())
-
-
-def first_rows(frame: Any, rows: int) -> Any:
-    """At most so many rows of each task. Other rows are not read."""
-    spark = frame.sparkSession
-    # Spark limits the rows of each task first, and of all tasks after it.
-    of_tasks = frame.limit(rows)._jdf.queryExecution().analyzed().child()
-    limited = spark.sparkContext._jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, of_tasks)
-    return DataFrame(limited, spark)

@@ -15,9 +15,11 @@ from . import _passes, _stages
 from ._blobs import Blobs
 from ._pages import Pages
 from ._store import measured, stored
-from ._tables import NUMBERS, TABLE, packed, unpacked
+from ._tables import NUMBERS, RARITY, TABLE, packed, rarity_merged, unpacked
 from ._tally import Tally
 
+# The driver adds up this many tables of rarity alone, and they have at least so many counters, as a power of two.
+TABLES, LEAST_BITS = 16, 12
 # Keys of about this many pages fit into a task.
 PAGES_IN_A_PART = 50_000
 # So many more bits of a key travel than keys need to be told apart: few pages meet by chance.
@@ -36,43 +38,51 @@ class Tuning(NamedTuple):
 
 
 class Met(NamedTuple):
-    """What the keys of all pages say: tables of edges between contents, and their numbers."""
+    """What the keys of all pages say: tables of edges between contents, how many, and hashes of names of several pages."""
 
     edges: Blobs
     count: int
-    # Hashes of names that several pages have.
     repeated: list[int]
-    tally: Tally
 
 
 class Placed(NamedTuple):
     """The set of each content that may be similar to another, and the bin that it is settled in. Large sets have none.
 
-    Few are sent to all executors, and many are in a frame: `node`, `component`, `bin`.
+    Both are in a frame (`node`, `component`, `bin`), and sent to all executors if they are few.
     """
 
-    sent: Optional[Any]
     frame: Any
+    sent: Optional[Any]
     # How many bins there are, and contents without one.
     bins: int
     large: int
 
 
+def rarity(found: Pages, tally: Tally) -> Any:
+    """How common shingles are. No more counters than all words need."""
+    tables = found.blobs.between(RARITY, RARITY)
+    if found.source.tasks > TABLES:
+        tables = tables.placed(TABLES).mapped(_passes.merge_rarity())
+    counts = rarity_merged(tables.collect())
+    return _onecopy.fold_rarity(counts, max(LEAST_BITS, (tally.words // 2).bit_length()))
+
+
 def packing(spark: Any, words: int) -> tuple[int, int]:
     """Into how many parts keys are packed, and how many bits of them travel."""
     parts = max(spark.sparkContext.defaultParallelism, words // (PAGES_IN_A_PART * 600), 1)
-    # About one word in four is a key.
-    return parts, (words // 4).bit_length() + SPARE_BITS
+    # About one word in eight is a key that two pages have.
+    return parts, (words // 8).bit_length() + SPARE_BITS
 
 
-def met(found: Pages, plan: str, parts: int) -> Met:
+def met(found: Pages, plan: str, tally: Tally) -> Met:
     """Lets the keys of all pages meet, part by part. The edges are stored by the executors."""
-    keys = found.blobs.between(NUMBERS, TABLE - 1).placed(parts)
+    spark = found.blobs.spark
+    counts, how = rarity(found, tally), packing(spark, tally.words)
+    keyed = spark.sparkContext.broadcast(counts.to_bytes()), how
+    keys = found.tables.mapped(_passes.keys(plan, keyed)).placed(how[0])
     edges = keys.mapped(_passes.key_edges(plan)).stored()
     numbers = [json.loads(data) for data in edges.between(NUMBERS, NUMBERS).collect()]
-    tally = Tally(tally for one in numbers for tally in one["tallies"]).checked(found.source.page).of_any()
-    repeated = [name for one in numbers for name in one["repeated"]]
-    return Met(edges.between(TABLE, TABLE), sum(one["edges"] for one in numbers), repeated, tally)
+    return Met(edges, sum(one["edges"] for one in numbers), [name for one in numbers for name in one["repeated"]])
 
 
 def check_names(found: Pages, repeated: list[int]) -> None:
@@ -127,13 +137,16 @@ def small_star(pairs: Any) -> Any:
     return sides.union(least.select("node", F.col("least").alias("root"))).where("node <> root").distinct()
 
 
-def placed(edges: Blobs, count: int, tuning: Tuning) -> Placed:
-    """Makes sets of edges, and places sets in bins."""
-    spark, columns = edges.spark, ["node", "root", "words", "pages"]
-    if count <= tuning.edges_in_a_task:
-        return of_table(spark, pyarrow.concat_tables(map(unpacked, edges.collect())), tuning)
-    found = stored(edges.frame(_passes.unpack(columns), "node long, root long, words long, pages long"))
-    return of_frame(found, tuning)
+def placed(found: Met, tuning: Tuning) -> Placed:
+    """Makes sets of edges, and places sets in bins. Frees the edges."""
+    edges = found.edges.between(TABLE, TABLE)
+    if found.count <= tuning.edges_in_a_task:
+        places = of_table(edges.spark, pyarrow.concat_tables(map(unpacked, edges.collect())), tuning)
+    else:
+        kind = "node long, root long, words long, pages long"
+        places = of_frame(stored(edges.frame(_passes.unpack(["node", "root", "words", "pages"]), kind)), tuning)
+    found.edges.unpersist()
+    return places
 
 
 def of_table(spark: Any, edges: Any, tuning: Tuning) -> Placed:
@@ -142,7 +155,7 @@ def of_table(spark: Any, edges: Any, tuning: Tuning) -> Placed:
     places = pyarrow.table(_onecopy.set_bins(edges, tuning.task_words, least))
     bins = compute.max(places["bin"]).as_py()
     sent = spark.sparkContext.broadcast(packed(places))
-    return Placed(sent, spark.createDataFrame(places), 1 + (-1 if bins is None else bins), places["bin"].null_count)
+    return Placed(spark.createDataFrame(places), sent, 0 if bins is None else bins + 1, places["bin"].null_count)
 
 
 def of_frame(edges: Any, tuning: Tuning) -> Placed:
@@ -150,7 +163,7 @@ def of_frame(edges: Any, tuning: Tuning) -> Placed:
     places = weighed(edges, components(edges, tuning.edges_in_a_task), tuning)
     numbers = F.max("bin").alias("bin"), F.count_if(F.col("bin").isNull()).alias("large")
     frame, found = measured(places, *numbers)
-    return Placed(None, frame, 1 + (-1 if found["bin"] is None else found["bin"]), found["large"])
+    return Placed(frame, None, 0 if found["bin"] is None else found["bin"] + 1, found["large"])
 
 
 def weighed(found: Any, sets: Any, tuning: Tuning) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, Iterable, NamedTuple, Optional, Union
 
 from pyspark.sql import functions as F
 
+from .. import _onecopy
 from .._onecopy import OnecopyError
 from . import _candidates, _decide, _sketches, _stages
 from ._small import segment as small
@@ -20,10 +21,10 @@ from ._feed import changes
 from ._links import followed
 from ._merge import merge
 from ._pages import Pages, Source, pages, settings, source
-from ._sample import sampled
 from ._segments import NAMES_TO_SEND, Segment, Segments
 from ._statuses import Now, statuses_now
 from ._store import measured, stored
+from ._tally import Tally
 from ._versions import Store
 
 # More segments than these are merged into one.
@@ -70,8 +71,9 @@ def update(
             raise OnecopyError(f"{collection}: it was begun with other options: leave them out, or begin a new collection")
         fields = state["fields"] if state else {name: value for name, value in given.items() if name.endswith("_field")}
         rows = named(source(new_pages, plan, fields), state, collection)
-        state = state or begun(rows, plan, tuning, fields)
-        found = pages(rows, plan, keying(store, state))
+        found = pages(rows, plan, keying(store, state) if state else tuning.rarity_bits)
+        begun = {"version": 0, "segments": [], "tables": None, "linked": False, "plan": plan, "fields": fields}
+        state = state or {**begun, "page": rows.page, "kind": rows.kind}
         try:
             return Update(store, state, found, tuning).run(dead)
         finally:
@@ -93,19 +95,9 @@ def version_of(store: Store, state: dict[str, Any]) -> Updated:
     return Updated(state["version"], segments.latest("pages"), segments.read("feed", state["tables"]))
 
 
-def begun(rows: Source, plan: str, tuning: Tuning, fields: dict[str, Any]) -> dict[str, Any]:
-    """The state before the first version: no pages, and how keys are made of all that come. Its `rarity` are bytes."""
-    seen = sampled(rows.frame, plan, tuning.rarity_bits)
-    parts = max(_candidates.packing(rows.frame.sparkSession, seen.words)[0], 4)
-    made = {"version": 0, "segments": [], "tables": None, "linked": False, "parts": parts, "rarity": seen.rarity}
-    return {**made, "page": rows.page, "kind": rows.kind, "plan": plan, "fields": fields}
-
-
 def keying(store: Store, state: dict[str, Any]) -> tuple[Any, tuple[int, int]]:
     """How the keys of a collection are made: how common shingles are, and how keys are packed."""
     table, packing = state["rarity"], (state["parts"], KEY_BITS)
-    if isinstance(table, bytes):
-        return store.spark.sparkContext.broadcast(table), packing
     return store.full(table) if _sketches.can_open(store.files(table)) else rarity_sent(store, table), packing
 
 
@@ -141,8 +133,8 @@ class Update:
             pages = self._small_segment(dead)
             pages = self._segment(dead) if pages is None else pages
             segments = [*self.old.parts, Segment(self.tables, pages)]
-            state = {**self.state, "version": self.state["version"] + 1, "tables": self.tables, "linked": self.linked}
-            state["rarity"] = self._rarity()
+            made = {"version": self.state["version"] + 1, "tables": self.tables, "linked": self.linked}
+            state = {**self.state, **made}
             if len(segments) > SEGMENTS:
                 segments = [merge(self.old._replace(parts=segments), f"{self.tables}/merged", self._keys)]
             state["segments"] = segments
@@ -178,7 +170,10 @@ class Update:
             raise OnecopyError(self.repeated(row["page"], row["count"]))
         self.dead = self._names(dead)
         self.gone, known = measured(self.fresh.select("page").union(self.dead), F.count("page").alias("pages"))
-        return self._decide(self._write("keys", self.found.keys), known["pages"])
+        if not self.old.parts:
+            self._begin(tally)
+        keys = self.found.keys if self.old.parts else self._keys(self.judged)
+        return self._decide(self._write("keys", keys), known["pages"])
 
     def _names(self, dead: Any) -> Any:
         """The names of dead pages as a frame."""
@@ -189,13 +184,13 @@ class Update:
             return stored(dead.select(F.col(dead.columns[0]).cast(self.kind).alias("page")))
         return self.store.spark.createDataFrame([(name,) for name in dead], kind)
 
-    def _rarity(self) -> str:
-        """The table of rarity, which stays as it was when the collection began."""
-        if isinstance(self.state["rarity"], str):
-            return self.state["rarity"]
-        table = self.store.spark.createDataFrame([(bytearray(self.state["rarity"]),)], "counts binary")
+    def _begin(self, tally: Tally) -> None:
+        """Decides how keys are made of all pages that come: writes how common shingles are, and counts the parts."""
+        counts = _onecopy.open_rarity(_candidates.rarity(self.found, tally))
+        table = self.store.spark.createDataFrame([(bytearray(counts.to_bytes()),)], "counts binary")
         table.write.parquet(self.store.path(self.tables, "rarity"))
-        return f"{self.tables}/rarity"
+        parts = max(_candidates.packing(self.store.spark, tally.words)[0], 4)
+        self.state |= {"rarity": f"{self.tables}/rarity", "parts": parts}
 
     def _keys(self, facts: Any) -> Any:
         """The keys of pages of the collection."""

@@ -57,7 +57,7 @@ def planned(found: Pages, placed: Placed, path: Any) -> Placed:
     number = F.col("machine") * share + F.pmod(F.xxhash64("component"), F.lit(share)).cast("int")
     joined = placed.frame.join(of_sets.select("component", number.alias("planned")), "component", "left")
     own = F.when(F.col("bin").isNotNull(), F.coalesce("planned", "bin")).alias("bin")
-    return Placed(None, stored(joined.select("node", "component", own)), machines * share, placed.large)
+    return Placed(stored(joined.select("node", "component", own)), None, machines * share, placed.large)
 
 
 def settled(found: Pages, placed: Placed, context: Deciding) -> Any:

@@ -19,7 +19,6 @@ from ._errors import told_plainly
 from ._links import COLUMNS as LINK_COLUMNS
 from ._links import followed
 from ._pages import Pages, pages, settings, source
-from ._sample import sampled
 from ._store import stored
 from ._tally import Tally
 
@@ -28,7 +27,7 @@ NOT_HERE = (*ABOUT_FILES, "data", "out", "memory", "threads", "quiet", "recall_p
 
 
 # So many names of removed pages are sent to all executors. More are joined with the rows, which moves all rows.
-NAMES_TO_SEND = 5_000_000
+NAMES_TO_SEND = 1_000_000
 
 
 class Deduplicated:
@@ -112,11 +111,9 @@ def dedup(df: Any, *, tuning: Tuning = Tuning(), plan: Any = None, **options: An
     job = plan_of(given)
     with told_plainly(), settings(df.sparkSession):
         rows = source(df, job, given)
-        seen = sampled(rows.frame, job, tuning.rarity_bits)
-        packing = _candidates.packing(df.sparkSession, seen.words)
-        found = pages(rows, job, (df.sparkSession.sparkContext.broadcast(seen.rarity), packing))
+        found = pages(rows, job, tuning.rarity_bits)
         try:
-            decided, tally = decide(found, Deciding(job, rows.kind, tuning), packing[0], plan)
+            decided, tally = decide(found, Deciding(job, rows.kind, tuning), plan)
         finally:
             found.blobs.unpersist()
     return Deduplicated(df, rows.page, decided, tally.rows)
@@ -138,23 +135,24 @@ def plan_of(given: dict[str, Any]) -> str:
         return _onecopy.make_plan([os.fspath(item) for item in arguments(given, DEFAULTS, folder)])
 
 
-def decide(found: Pages, context: Deciding, parts: int, partitions: Any = None) -> tuple[Any, Tally]:
+def decide(found: Pages, context: Deciding, partitions: Any = None) -> tuple[Any, Tally]:
     """Decisions and rejected pages, stored by the executors, and the numbers of all pages."""
-    met = _candidates.met(found, context.plan, parts)
+    tally = found.tally.of_any()
+    met = _candidates.met(found, context.plan, tally)
     if met.repeated:
         _candidates.check_names(found, met.repeated)
-    placed = _candidates.placed(met.edges, met.count, context.tuning)
+    placed = _candidates.placed(met, context.tuning)
     if partitions is not None:
         placed = planned(found, placed, partitions)
     leads = None
-    if met.tally.linked:
+    if tally.linked:
         facts = found.frame([*LINK_COLUMNS, "reason"]).where("reason is null")
         leads = followed(facts, context.kind, context.tuning.edges_in_a_task)
     if leads is None and placed.sent is not None and not placed.large:
-        return stored(shared(settled(found, placed, context), None)), met.tally
+        return stored(shared(settled(found, placed, context), None)), tally
     near = compared(near_pages(found, placed), leads)
     decided = shared(settled_near(near, placed, context), leads)
-    return stored(decided.unionByName(rejected(found, leads), allowMissingColumns=True)), met.tally
+    return stored(decided.unionByName(rejected(found, leads), allowMissingColumns=True)), tally
 
 
 def rejected(found: Pages, leads: Optional[Any]) -> Any:

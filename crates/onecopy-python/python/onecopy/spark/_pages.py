@@ -41,6 +41,8 @@ class Source(NamedTuple):
     kind: str
     # The names of the structures that the name is in, and its own, with a zero between them.
     path: str
+    # How many tasks there are at most.
+    tasks: int
 
     @property
     def schema(self) -> Any:
@@ -99,19 +101,26 @@ def source(df: Any, plan: str, given: dict[str, Any]) -> Source:
     # An error about columns comes before any work, in the words of the program.
     _onecopy.appraise_pages(to_arrow_schema(wanted.schema).empty_table(), plan)
     path = page.replace(".", "\0") if page not in df.columns else page
-    return Source(wanted.coalesce(min(tasks_for(wanted), 1 << 30)), page, kind, path)
+    tasks = min(tasks_for(wanted), 1 << 30)
+    return Source(wanted.coalesce(tasks), page, kind, path, tasks)
 
 
 def pages(rows: Source, plan: str, keyed: Any) -> Pages:
-    """The pages of rows, computed once. `keyed` has how common shingles are, and how keys are packed."""
+    """The pages of rows, computed once. `keyed` has how common shingles are, and how keys are packed; or it is the number
+    of bits of a table, and how common they are is counted.
+    """
     run = _passes.appraise(rows.schema, rows.path, plan, keyed)
     return Pages(made(rows.frame.sparkSession, batches(rows.frame), run).stored(), rows)
 
 
 def tasks_for(df: Any) -> int:
     """How many tasks appraise a frame: all cores have work. Many if its size is not known."""
-    size = int(str(df._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
-    return max(df.sparkSession.sparkContext.defaultParallelism, size // BYTES_IN_A_TASK)
+    return max(df.sparkSession.sparkContext.defaultParallelism, size_of(df) // BYTES_IN_A_TASK)
+
+
+def size_of(df: Any) -> int:
+    """The bytes of a frame, as far as Spark knows. Packed files have some times as much text."""
+    return int(str(df._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
 
 
 def naming_column(df: Any, given: dict[str, Any]) -> tuple[str, str]:

@@ -11,74 +11,79 @@ from . import _stages
 from ._stages import checked
 
 Numbered = Iterator[tuple[int, bytes]]
-# So many bytes of sketches are packed together.
-PACKED_BYTES = 64 << 20
-
-
-def sample(schema: Any, plan: str, bits: int) -> Callable[..., Any]:
-    """Rows to a table of how common their shingles are."""
-
-    def run(blobs: Iterator[bytes]) -> Numbered:
-        import pyarrow
-        from onecopy import _onecopy
-        from onecopy.spark._tables import rarity_packed, unpacked
-
-        counts, numbers = _onecopy.Rarity(bits), {"pages": 0, "words": 0, "bytes": 0}
-        for data in blobs:
-            rows = unpacked(data, schema)
-            facts = pyarrow.table(_onecopy.appraise_pages(rows, plan))
-            _onecopy.count_sketches(counts, facts)
-            sizes = {"pages": len(rows), "words": facts["sketch"].nbytes // 8, "bytes": rows.nbytes}
-            numbers = {name: number + sizes[name] for name, number in numbers.items()}
-        if numbers["pages"]:
-            # Any task may add it to others.
-            yield numbers["bytes"], rarity_packed(numbers, counts)
-
-    return checked(run)
-
-
-def merge_tables() -> Callable[..., Any]:
-    """Adds up tables of how common shingles are."""
-
-    def run(blobs: Iterator[bytes]) -> Numbered:
-        from onecopy.spark._tables import rarity_merged, rarity_packed
-
-        numbers, counts = rarity_merged(blobs)
-        if counts is not None:
-            yield 0, rarity_packed(numbers, counts)
-
-    return checked(run)
+# So many bytes of sketches are packed together, and keys of so many.
+PACKED_BYTES, KEYED_BYTES = 128 << 20, 16 << 20
 
 
 def appraise(schema: Any, page: str, plan: str, keyed: Any) -> Callable[..., Any]:
-    """Rows to the facts of their pages, to facts without sketches, to keys by their part, and to a tally.
+    """Rows to the facts of their pages, to facts without sketches, and to a tally; then to what `keyed` says.
 
-    `keyed` has how common shingles are, and the packing of keys.
+    `keyed` has how common shingles are, and the packing of keys: then to keys, by their part. Or it is the number of bits
+    of a table: then to a table of how common shingles are.
     """
 
     def run(blobs: Iterator[bytes]) -> Numbered:
-        from onecopy.spark._tables import NARROW, NUMBERS, PART, TABLE
-        from onecopy.spark._tables import appraised, key_parts, packed, pieces, rarity_of, unpacked
+        from onecopy import _onecopy
+        from onecopy.spark._tables import NARROW, NUMBERS, PART, RARITY, TABLE
+        from onecopy.spark._tables import appraised, key_parts, packed, pieces, rarity_of, rarity_packed, unpacked
         from onecopy.spark._tally import Tally
 
-        tally, how = Tally(), (rarity_of(keyed[0]), keyed[1])
+        tally, counts = Tally(), _onecopy.Rarity(keyed) if isinstance(keyed, int) else None
+        how = None if counts is not None else (rarity_of(keyed[0]), keyed[1])
         for data in blobs:
             facts = appraised(unpacked(data, schema), plan, page)
             tally.add(facts)
             yield NARROW, packed(facts.drop_columns(["sketch"]))
             for piece in pieces(facts):
                 yield TABLE, packed(piece)
-            for part, keys in key_parts(facts, plan, how):
-                yield PART + part, keys
+            if counts is not None:
+                _onecopy.count_sketches(counts, facts)
+            else:
+                yield from ((PART + part, keys) for part, keys in key_parts(facts, plan, how))
         yield NUMBERS, tally.to_bytes()
+        if counts is not None and tally.rows:
+            yield RARITY, rarity_packed(counts)
+
+    return checked(run)
+
+
+def merge_rarity() -> Callable[..., Any]:
+    """Adds up tables of how common shingles are."""
+
+    def run(blobs: Iterator[bytes]) -> Numbered:
+        from onecopy.spark._tables import RARITY, rarity_merged, rarity_packed
+
+        tables = list(blobs)
+        if tables:
+            yield RARITY, rarity_packed(rarity_merged(tables))
+
+    return checked(run)
+
+
+def keys(plan: str, keyed: Any) -> Callable[..., Any]:
+    """Facts to keys, by their part. `keyed` is as for `appraise`."""
+
+    def run(blobs: Iterator[bytes]) -> Numbered:
+        import pyarrow
+        from onecopy.spark._passes import KEYED_BYTES
+        from onecopy.spark._tables import PART, key_parts, rarity_of, unpacked
+
+        how, held, size = (rarity_of(keyed[0]), keyed[1]), [], 0
+        for data in blobs:
+            held.append(unpacked(data).select(["node", "name", "sketch"]))
+            size += len(data)
+            if size >= KEYED_BYTES:
+                yield from ((PART + part, keys) for part, keys in key_parts(pyarrow.concat_tables(held), plan, how))
+                held, size = [], 0
+        if held:
+            yield from ((PART + part, keys) for part, keys in key_parts(pyarrow.concat_tables(held), plan, how))
 
     return checked(run)
 
 
 def key_edges(plan: str) -> Callable[..., Any]:
-    """The keys of a part to a table of edges between contents that may be similar, and the tallies to numbers.
-
-    The numbers also have how many edges there are, and hashes of names that several pages have.
+    """The keys of a part to a table of edges between contents that may be similar, and to numbers: how many edges there
+    are, and hashes of names that several pages have.
     """
 
     def run(blobs: Iterator[bytes]) -> Numbered:
@@ -87,10 +92,8 @@ def key_edges(plan: str) -> Callable[..., Any]:
         from onecopy import _onecopy
         from onecopy.spark._tables import NUMBERS, TABLE, packed, sorted_out
 
-        tallies, _, keys = sorted_out(blobs)
-        edges, repeated = _onecopy.key_edges(keys, plan)
-        numbers = {"edges": len(edges), "repeated": repeated[:100], "tallies": [tally.decode() for tally in tallies]}
-        yield NUMBERS, json.dumps(numbers).encode()
+        edges, repeated = _onecopy.key_edges(sorted_out(blobs)[2], plan)
+        yield NUMBERS, json.dumps({"edges": len(edges), "repeated": repeated[:100]}).encode()
         yield TABLE, packed(pyarrow.table(edges))
 
     return checked(run)

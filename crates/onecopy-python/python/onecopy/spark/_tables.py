@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Iterable, Iterator, Optional
 
 import numpy
@@ -11,15 +10,16 @@ import pyarrow.compute as compute
 
 from .. import _onecopy
 
-# What the number of a blob says: facts without sketches, numbers as JSON, the keys of a part, or a table of whole facts or
-# of edges. Java gets numbers of 32 bits and more as they are.
-NARROW, NUMBERS, PART, TABLE = (1 << 32) - 2, (1 << 32) - 1, 1 << 32, 2 << 32
+# What the number of a blob says: facts without sketches, numbers as JSON, the keys of a part, a table of whole facts or of
+# edges, or a table of rarity. Java gets numbers of 32 bits and more as they are.
+NARROW, NUMBERS, PART, TABLE, RARITY = (1 << 32) - 2, (1 << 32) - 1, 1 << 32, 2 << 32, 3 << 32
 # Tables of rarity are mostly small numbers. A faster codec would be larger, and a better one slower.
 CODEC = pyarrow.Codec("zstd", 1)
 # What a task that settles pages must know of each besides its sketch, and the pages that it names as its own.
 NEAR = ("page", "fingerprint", "rank", "identity", "flags", "named")
-# Java keeps a hundred blobs in memory while it writes them, so they are not larger than this, if pages are not.
-BLOB_BYTES = 1 << 20
+# Java keeps a hundred blobs in memory while it writes them, and gives a thousand to Python at once. So none is larger
+# than this, if no page is.
+BLOB_BYTES = 256 << 10
 
 
 def packed(table: Any) -> bytes:
@@ -75,26 +75,19 @@ def sorted_out(blobs: Iterable[bytes]) -> tuple[list[bytes], list[Any], Any]:
     return lines, tables, pyarrow.table(table)
 
 
-def rarity_packed(numbers: dict[str, int], counts: Any) -> bytes:
-    """The numbers of a sample in a line of JSON, its length first, and its packed table of rarity."""
+def rarity_packed(counts: Any) -> bytes:
+    """How common shingles are, its size first."""
     table = counts.to_bytes()
-    head = json.dumps({**numbers, "size": len(table)}).encode()
-    return len(head).to_bytes(4, "little") + head + CODEC.compress(table, asbytes=True)
+    return len(table).to_bytes(8, "little") + CODEC.compress(table, asbytes=True)
 
 
-def rarity_merged(tables: Iterable[bytes]) -> tuple[dict[str, int], Optional[Any]]:
-    """The sums of what `rarity_packed` packed."""
-    numbers, total = {"pages": 0, "words": 0, "bytes": 0}, None
-    for data in tables:
-        end = 4 + int.from_bytes(data[:4], "little")
-        head = json.loads(data[4:end])
-        counts = _onecopy.Rarity.from_bytes(CODEC.decompress(data[end:], head["size"], asbytes=True))
-        if total is None:
-            total = counts
-        else:
-            total.merge(counts)
-        numbers = {name: number + head[name] for name, number in numbers.items()}
-    return numbers, total
+def rarity_merged(tables: Iterable[bytes]) -> Any:
+    """The sum of at least one of what `rarity_packed` packed."""
+    sizes = ((int.from_bytes(data[:8], "little"), data[8:]) for data in tables)
+    first, *others = (_onecopy.Rarity.from_bytes(CODEC.decompress(data, size, asbytes=True)) for size, data in sizes)
+    for other in others:
+        first.merge(other)
+    return first
 
 
 def rarity_of(source: Any) -> Any:

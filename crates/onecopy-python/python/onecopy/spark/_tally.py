@@ -12,10 +12,10 @@ class Tally:
     """The numbers of some pages. Those of disjoint pages can be added."""
 
     def __init__(self, numbers: Iterable[bytes] = ()) -> None:
-        self.rows = self.nameless = self.judged = self.linked = 0
+        self.rows = self.nameless = self.judged = self.linked = self.words = 0
         self.reason: Optional[str] = None
         for other in map(json.loads, numbers):
-            for name in ("rows", "nameless", "judged", "linked"):
+            for name in ("rows", "nameless", "judged", "linked", "words"):
                 setattr(self, name, getattr(self, name) + other[name])
             self.reason = self.reason or other["reason"]
 
@@ -26,6 +26,7 @@ class Tally:
         self.nameless += table["page"].null_count
         self.judged += len(table) - len(reasons)
         self.linked += len(table) - table["links"].null_count
+        self.words += table["sketch"].nbytes // 8
         if len(reasons) and self.reason is None:
             self.reason = reasons[0].as_py()
 

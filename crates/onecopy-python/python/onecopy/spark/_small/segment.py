@@ -11,7 +11,7 @@ from pyarrow import fs
 
 from ... import _onecopy
 from ..._onecopy import OnecopyError
-from .._sample import UNKNOWN, size_of
+from .._pages import size_of
 from .._segments import Segment
 from .._tables import NARROW, TABLE, sorted_out
 from .._tally import Tally
@@ -20,8 +20,8 @@ from .sets import changed_sets, named
 from .statuses import changes, statuses
 from .tasks import Wanted, edges, find, fresh_sketches, moved_sketches, settle
 
-# The driver handles so many pages, and looks for them in frames of so many bytes of text.
-PAGES, BYTES = 200_000, 2 << 30
+# The driver handles so many pages, and looks for them in frames of so many bytes. A size above the last is not known.
+PAGES, BYTES, UNKNOWN = 200_000, 512 << 20, 1 << 50
 # What a task must know of a page besides its sketch.
 FACTS = ["page", "node", "fingerprint", "rank", "identity", "flags", "reason"]
 # Keys are random numbers.
