@@ -105,8 +105,8 @@ def with_places(facts: Any, places: Any) -> Any:
     nodes, own = places["node"].to_numpy(), facts["node"].to_numpy()
     at = numpy.searchsorted(nodes, own).clip(max=max(len(nodes) - 1, 0))
     hit = nodes[at] == own if len(nodes) else numpy.zeros(len(own), bool)
-    hit = compute.and_(pyarrow.array(hit), compute.is_null(facts["reason"]))
-    at, found = pyarrow.array(at).filter(hit), facts.filter(hit)
+    rows = numpy.flatnonzero(hit & compute.is_null(facts["reason"]).to_numpy())
+    at, found = pyarrow.array(at[rows]), facts.take(pyarrow.array(rows))
     for name in ("component", "bin"):
         found = found.append_column(name, places[name].take(at))
     return found
