@@ -10,7 +10,7 @@ pytest.importorskip("pyspark")
 
 import onecopy
 import onecopy.spark
-from onecopy.spark import Tuning, _candidates, _dedup, _large, _sample
+from onecopy.spark import Tuning, _candidates, _dedup, _large
 from spark_pages import check, corpus, frame, one_machine
 
 
@@ -69,9 +69,8 @@ def test_a_saved_plan_places_sets_and_changes_no_answer(spark, tmp_path, monkeyp
     given.write_text("".join(json.dumps(page) + "\n" for page in pages if page["text"]), encoding="utf-8")
     call = [sys.executable, "-m", "onecopy", "partitions", "plan", str(given), "--machines", "5", "--save", str(plan)]
     subprocess.run(call, check=True, capture_output=True)
-    # A small sample, whose tables tasks add up, changes no answer either.
-    monkeypatch.setattr(_sample, "LEAST_PAGES", 9)
-    monkeypatch.setattr(_sample, "TABLES", 1)
+    # Tasks add up how common shingles are, as for many tasks.
+    monkeypatch.setattr(_candidates, "TABLES", 1)
     check(onecopy.spark.dedup(frame(spark, pages), plan=plan), one_machine(pages))
     assert 2 < placed[0].frame.select("bin").distinct().count() <= 5
     given.write_text("{}")
