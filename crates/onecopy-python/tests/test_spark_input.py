@@ -41,6 +41,8 @@ def test_rows_that_make_no_page_are_refused(spark):
     assert "1 of 2 rows have no `id`" in refusal(spark.createDataFrame([("a", "x y"), (None, "z")], "id string, text string"))
     twice = spark.createDataFrame([("a", "one two"), ("b", "x"), ("a", "three")], "id string, text string")
     assert "2 rows have the same `id`: 'a'" in refusal(twice)
+    rejected = spark.createDataFrame([("a", "one two"), ("b", "x"), ("a", None)], "id string, text string")
+    assert "2 rows have the same `id`: 'a'" in refusal(rejected)
     silent = spark.createDataFrame([("a", None), ("b", "!")], "id string, text string")
     assert "none of the 2 rows could be judged" in refusal(silent)
 

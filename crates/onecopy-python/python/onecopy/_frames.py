@@ -57,7 +57,7 @@ def frame(data: Any) -> Frame:
         return _HuggingFace(data)
     if family == "datasets" and name.endswith("DatasetDict"):
         splits = ", ".join(repr(split) for split in data)
-        raise OnecopyError(f"the data has several splits: give one of them ({splits})")
+        raise OnecopyError(f"the data is divided into splits: give one of them ({splits})")
     if family == "pyarrow":
         return _Arrow(_arrow_table(data))
     if hasattr(data, "__arrow_c_stream__"):
