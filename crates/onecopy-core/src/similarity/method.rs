@@ -95,6 +95,11 @@ pub trait Method: Debug + Send + Sync {
     /// Writes the outline of a sketch, a summary for [`Method::deny`], into the given words.
     fn outline(&self, _sketch: &[u64], _scratch: &mut Scratch, _out: &mut [u64]) {}
 
+    /// The shingles of a sketch that [`Method::outline`] draws. `scratch` may hold them.
+    fn outlined<'a>(&self, sketch: &'a [u64], _scratch: &'a mut Scratch) -> &'a [u64] {
+        sketch
+    }
+
     /// Whether two outlines of the same length prove that their pages are not alike.
     fn deny(&self, _a: &[u64], _b: &[u64]) -> bool {
         false

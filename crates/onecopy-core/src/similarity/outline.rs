@@ -11,7 +11,7 @@ mod simd;
 
 pub use crowd::Slacks;
 pub(crate) use crowd::{Crowd, Probe};
-pub(crate) use glance::WIDE;
+pub(crate) use glance::place;
 
 use crate::simd::level;
 
@@ -30,11 +30,11 @@ pub(crate) fn draw(shingles: &[u64], about: u64, out: &mut [u64]) {
     }
 }
 
-/// As [`draw`], of numbers whose last bits say nothing. `scratch` is a buffer.
-pub(crate) fn draw_mixed(numbers: &[u64], about: u64, scratch: &mut Vec<u64>, out: &mut [u64]) {
+/// Hashes of numbers whose last bits say nothing. `scratch` is a buffer.
+pub(crate) fn mixed<'a>(numbers: &[u64], scratch: &'a mut Vec<u64>) -> &'a [u64] {
     scratch.clear();
     scratch.extend(numbers.iter().map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32));
-    draw(scratch, about, out);
+    scratch
 }
 
 /// The last words of two outlines of the same length, and the least number of shingles that only one of them has.
@@ -63,18 +63,6 @@ pub(crate) fn slack(outline: &[u64], part: impl Fn(u64) -> f64) -> Option<u32> {
 /// shingles share at least (a + b) least / (1 + least) shingles then, and the rest of both is the difference.
 pub(crate) fn outside(size: usize, least: f64) -> f64 {
     size as f64 * (1.0 - least) / (1.0 + least)
-}
-
-/// Appends the bits that are set in an outline of [`WIDE`] words and its last word.
-pub(crate) fn places(wide: &[u64], out: &mut Vec<u16>) {
-    let (bits, _) = parts(wide);
-    for (at, &word) in bits.iter().enumerate().filter(|(_, word)| **word != 0) {
-        let mut word = word;
-        while word != 0 {
-            out.push((64 * at) as u16 + word.trailing_zeros() as u16);
-            word &= word - 1;
-        }
-    }
 }
 
 #[inline(always)]

@@ -2,7 +2,7 @@
 
 use super::Comparer;
 use crate::similarity::method::Scratch;
-use crate::similarity::outline::{Crowd, Probe, WIDE, places};
+use crate::similarity::outline::{Crowd, Probe, place};
 
 /// Contents from which a crowd learns how to tell them apart. It learns when it has so many, and again after growing
 /// eight times.
@@ -81,17 +81,11 @@ impl CrowdedContents {
 }
 
 /// Makes probes of contents.
+#[derive(Default)]
 struct Prober {
-    wide: Vec<u64>,
     scratch: Scratch,
     /// For sketches on disk.
     buffer: Vec<u64>,
-}
-
-impl Default for Prober {
-    fn default() -> Prober {
-        Prober { wide: vec![0; WIDE + 1], scratch: Scratch::default(), buffer: Vec::new() }
-    }
 }
 
 impl Prober {
@@ -104,9 +98,7 @@ impl Prober {
         let Some(bits) = comparer.outline(content) else { return Ok(None) };
         let (method, sketch) = (comparer.method(), comparer.sketch(content, &mut self.buffer)?);
         let Some(slacks) = method.slacks(bits, sketch, comparer.elsewhere()) else { return Ok(None) };
-        method.outline(sketch, &mut self.scratch, &mut self.wide);
-        let mut wide = Vec::with_capacity(sketch.len());
-        places(&self.wide, &mut wide);
-        Ok(Some(Probe { bits, slacks, wide }))
+        let shingles = method.outlined(sketch, &mut self.scratch);
+        Ok(Some(Probe { bits, slacks, places: shingles.iter().map(|&shingle| place(shingle)).collect() }))
     }
 }

@@ -159,13 +159,14 @@ fn read(template: Template, frame: Option<Frame>, pages: u64) -> u64 {
 #[test]
 fn twice_the_pages_take_about_twice_the_comparisons() {
     let menu: String = (0..60).map(|n| format!("m{n} ")).collect();
-    let html = Some(Frame { menu: &menu, title: "" });
-    let kinds: [(&str, Template, Option<Frame>); 5] = [
+    let [html, named] = ["", "s1k1w1"].map(|title| Some(Frame { menu: &menu, title }));
+    let kinds: [(&str, Template, Option<Frame>); 6] = [
         ("forecasts", forecast, None),
         ("forecasts as HTML", forecast, html),
         ("forms", form, None),
         ("slots", slots, None),
         ("slots as HTML", slots, html),
+        ("slots with one subject", slots, named),
     ];
     for (kind, template, frame) in kinds {
         let (some, twice) = (read(template, frame, 600), read(template, frame, 1_200));

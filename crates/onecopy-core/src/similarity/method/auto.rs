@@ -136,11 +136,17 @@ impl Method for Auto {
 
     /// The outline of main content, which is all of a plain text.
     fn outline(&self, sketch: &[u64], scratch: &mut Scratch, out: &mut [u64]) {
+        let told = if is_told(sketch) { OUTLINE_TOLD } else { 0 };
+        let shingles = self.outlined(sketch, scratch);
+        draw(shingles, shingles.len() as u64 | told, out);
+    }
+
+    fn outlined<'a>(&self, sketch: &'a [u64], scratch: &'a mut Scratch) -> &'a [u64] {
         if !is_told(sketch) {
-            return draw(sketch, sketch.len() as u64, out);
+            return sketch;
         }
         write_main(sketch, &mut scratch.words);
-        draw(&scratch.words, scratch.words.len() as u64 | OUTLINE_TOLD, out);
+        &scratch.words
     }
 
     fn deny(&self, a: &[u64], b: &[u64]) -> bool {

@@ -7,7 +7,7 @@ use crate::config::ConfigError;
 use crate::decide::candidate::{Rarity, keys};
 use crate::similarity::filter::{BITS, FilterRules, HASHES};
 use crate::similarity::measure::containment;
-use crate::similarity::outline::{compared, draw_mixed, most_shared, slack};
+use crate::similarity::outline::{compared, draw, mixed, most_shared, slack};
 use crate::similarity::verify::{overlap, overlap_at_least, overlap_within, shares};
 
 /// A method that compares the filters of one kind of element.
@@ -57,7 +57,11 @@ impl Method for Filters {
     }
 
     fn outline(&self, sketch: &[u64], scratch: &mut Scratch, out: &mut [u64]) {
-        draw_mixed(sketch, sketch.len() as u64, &mut scratch.words, out);
+        draw(self.outlined(sketch, scratch), sketch.len() as u64, out);
+    }
+
+    fn outlined<'a>(&self, sketch: &'a [u64], scratch: &'a mut Scratch) -> &'a [u64] {
+        mixed(sketch, &mut scratch.words)
     }
 
     fn deny(&self, a: &[u64], b: &[u64]) -> bool {

@@ -1,11 +1,12 @@
 //! Checks the contract of [`Method`] on texts that are often nearly the same, for methods that find little else.
 
+use std::collections::BTreeSet;
+
 use super::tests::sketch_of;
 use super::{Held, Method, Scratch, Search, method};
 use crate::config::Config;
 use crate::decide::candidate::Rarity;
 use crate::similarity::elsewhere::Elsewhere;
-use crate::similarity::measure::hamming;
 
 /// Why the method that `choice` names is refused.
 pub(super) fn refusal(choice: &str) -> String {
@@ -43,16 +44,16 @@ pub(super) fn check(method: &dyn Method, texts: &[String]) -> usize {
     alike
 }
 
-/// Whether the outlines of two sketches differ in no more bits than those of alike pages may.
+/// Whether two sketches differ in no more shingles than those of alike pages may.
 pub(super) fn is_within_slack(method: &dyn Method, sketches: [&[u64]; 2], elsewhere: &Elsewhere) -> bool {
-    // Wide outlines differ in nearly as many bits as the sets in shingles.
-    let drawn = sketches.map(|sketch| {
-        let mut outline = vec![0; 200];
-        method.outline(sketch, &mut Scratch::default(), &mut outline);
-        (method.slacks(&outline, sketch, elsewhere), outline)
+    let read = sketches.map(|sketch| {
+        let (mut scratch, mut outline) = (Scratch::default(), [0; 4]);
+        method.outline(sketch, &mut scratch, &mut outline);
+        let shingles: BTreeSet<u64> = method.outlined(sketch, &mut scratch).iter().copied().collect();
+        (method.slacks(&outline, sketch, elsewhere), shingles)
     });
-    let [(Some(a), first), (Some(b), second)] = &drawn else { return true };
-    let differing = hamming(&first[..199], &second[..199]);
+    let [(Some(a), first), (Some(b), second)] = &read else { return true };
+    let differing = first.symmetric_difference(second).count();
     (0..2).all(|i| differing <= (a[i] + b[i]) as usize)
 }
 

@@ -12,7 +12,7 @@ use super::{LooksAt, Method, Scratch, Subject, billionths, bits};
 use crate::config::{Config, ConfigError};
 use crate::decide::candidate::Rarity;
 use crate::similarity::filter::FilterRules;
-use crate::similarity::outline::draw_mixed;
+use crate::similarity::outline::{draw, mixed};
 use crate::similarity::verify::overlap;
 
 pub(super) const ABOUT: &str = "bloom of text and of out-links, weighted";
@@ -106,8 +106,12 @@ impl Method for Mix {
     fn outline(&self, sketch: &[u64], scratch: &mut Scratch, out: &mut [u64]) {
         if self.has_outlines() {
             let (text, _) = parts(sketch);
-            draw_mixed(text, text.len() as u64, &mut scratch.words, out);
+            draw(mixed(text, &mut scratch.words), text.len() as u64, out);
         }
+    }
+
+    fn outlined<'a>(&self, sketch: &'a [u64], scratch: &'a mut Scratch) -> &'a [u64] {
+        mixed(parts(sketch).0, &mut scratch.words)
     }
 
     fn deny(&self, a: &[u64], b: &[u64]) -> bool {

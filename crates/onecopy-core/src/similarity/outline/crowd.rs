@@ -25,8 +25,8 @@ pub type Slacks = [u32; 2];
 pub(crate) struct Probe<'a> {
     pub bits: &'a [u64],
     pub slacks: Slacks,
-    /// The bits of the wide outline of the page.
-    pub wide: Vec<u16>,
+    /// The places of its shingles.
+    pub places: Vec<u16>,
 }
 
 /// Outlines with the contents they belong to, ascending.
@@ -199,13 +199,11 @@ mod tests {
     use super::*;
     use crate::simd::each_level;
     use crate::similarity::measure::hamming;
-    use crate::similarity::outline::places;
 
-    /// A probe whose wide outline has the same bits.
+    /// The probe of a page with a shingle for each bit.
     fn probe(bits: &[u64], slacks: Slacks) -> Probe<'_> {
-        let mut wide = Vec::new();
-        places(&[bits, &[0][..]].concat(), &mut wide);
-        Probe { bits, slacks, wide }
+        let is_set = |bit: &u16| bits[usize::from(bit / 64)] >> (bit % 64) & 1 == 1;
+        Probe { bits, slacks, places: (0..64 * bits.len() as u16).filter(is_set).collect() }
     }
 
     /// Outlines of one template. Neighbours differ in few bits.

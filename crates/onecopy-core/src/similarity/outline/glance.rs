@@ -14,14 +14,12 @@
 use super::Probe;
 use crate::hash;
 
-/// The words of an outline that is so wide that shingles rarely share a bit. A page's probe lists its bits.
-pub(crate) const WIDE: usize = 1024;
+/// How many places shingles have. So many that two of a page rarely share one, and then they count as one shingle twice.
+const PLACES: usize = 1 << 16;
 /// The words of the widest glance.
 pub(super) const MOST_WORDS: usize = 16;
-/// How many shingles a phrase may have. One means that each bit of an outline is a phrase.
+/// How many shingles a phrase may have. One means that each place is a phrase.
 const WEIGHTS: [u32; 10] = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16];
-/// Stands for the phrase of bits that have none.
-const NO_PHRASE: u16 = u16::MAX;
 /// Quotas are counted in fractions of a bit, so that rounding costs little.
 const FRACTIONS: u32 = 6;
 
@@ -31,7 +29,7 @@ pub(super) struct Glancer {
     /// A power of two.
     words: usize,
     weight: u32,
-    /// The phrase of each bit of a wide outline. Empty if each bit is a phrase.
+    /// The phrase of the shingles at each place, or `phrases` if they are in none. Empty if each place is a phrase.
     phrase_of: Vec<u16>,
     phrases: usize,
 }
@@ -84,10 +82,11 @@ impl Glancer {
     fn new(groups: &[Vec<u16>], weight: u32, words: usize) -> Glancer {
         let mut glancer = Glancer { words, weight, ..Glancer::default() };
         if weight > 1 {
-            glancer.phrase_of = vec![NO_PHRASE; 64 * WIDE];
-            for phrase in groups.iter().flat_map(|group| group.chunks_exact(weight as usize)) {
-                phrase.iter().for_each(|&bit| glancer.phrase_of[bit as usize] = glancer.phrases as u16);
-                glancer.phrases += 1;
+            let phrases = || groups.iter().flat_map(|group| group.chunks_exact(weight as usize));
+            glancer.phrases = phrases().count();
+            glancer.phrase_of = vec![glancer.phrases as u16; PLACES];
+            for (number, phrase) in (0..).zip(phrases()) {
+                phrase.iter().for_each(|&place| glancer.phrase_of[usize::from(place)] = number);
             }
         }
         glancer
@@ -97,39 +96,42 @@ impl Glancer {
         let mut words = [0; MOST_WORDS];
         let torn = match self.weight {
             1 => {
-                page.wide.iter().for_each(|&bit| self.flip(bit, &mut words));
+                page.places.iter().for_each(|&place| self.flip(place, 1, &mut words));
                 0
             }
-            _ => self.phrases(&page.wide, &mut words),
+            _ => self.phrases(&page.places, &mut words),
         };
         let quota = |slack: u32| ((u64::from(slack) + torn) << FRACTIONS).div_ceil(u64::from(self.weight));
         Glance { words, quotas: page.slacks.map(quota) }
     }
 
-    /// Flips the bits of the phrases that a page has. Returns how many of its shingles are torn.
-    fn phrases(&self, bits: &[u16], words: &mut [u64; MOST_WORDS]) -> u64 {
-        let mut counts = vec![0u32; self.phrases];
-        let phrases =
-            || bits.iter().map(|&bit| self.phrase_of[bit as usize]).filter(|&phrase| phrase != NO_PHRASE);
-        phrases().for_each(|phrase| counts[phrase as usize] += 1);
+    /// Flips the bits of the phrases that a page has. Returns how many of its shingles are torn. There is no branch on
+    /// the data, because nothing could predict it.
+    fn phrases(&self, places: &[u16], words: &mut [u64; MOST_WORDS]) -> u64 {
+        let mut counts = vec![0u32; self.phrases + 1];
+        places.iter().for_each(|&place| counts[usize::from(self.phrase_of[usize::from(place)])] += 1);
+        counts[self.phrases] = 0;
         let mut torn = 0;
-        for phrase in phrases() {
+        for &place in places {
+            let phrase = self.phrase_of[usize::from(place)];
             // The other shingles of the phrase find nothing left.
-            let count = std::mem::take(&mut counts[phrase as usize]);
-            if 2 * count > self.weight {
-                self.flip(phrase, words);
-                torn += u64::from(self.weight.abs_diff(count));
-            } else {
-                torn += u64::from(count);
-            }
+            let count = std::mem::take(&mut counts[usize::from(phrase)]);
+            let has = 2 * count > self.weight;
+            self.flip(phrase, u64::from(has), words);
+            torn += u64::from(count.abs_diff(self.weight * u32::from(has)));
         }
         torn
     }
 
     #[inline(always)]
-    fn flip(&self, number: u16, words: &mut [u64; MOST_WORDS]) {
-        words[usize::from(number >> 6) & (self.words - 1)] ^= 1 << (number & 63);
+    fn flip(&self, number: u16, bit: u64, words: &mut [u64; MOST_WORDS]) {
+        words[usize::from(number >> 6) & (self.words - 1)] ^= bit << (number & 63);
     }
+}
+
+/// The place of a shingle.
+pub(crate) fn place(shingle: u64) -> u16 {
+    (shingle >> 16) as u16
 }
 
 /// Folds glances into half as many words.
@@ -137,25 +139,22 @@ fn halve(words: &mut [u64; MOST_WORDS], half: usize) {
     (0..half).for_each(|at| words[at] ^= words[at + half]);
 }
 
-/// The bits of wide outlines that the same pages have, in groups.
+/// The places of shingles that the same pages have, in groups.
 fn together(pages: &[Probe]) -> Vec<Vec<u16>> {
-    let mut holders = vec![(0u64, 0usize); 64 * WIDE];
+    let mut holders = vec![(0u64, 0usize); PLACES];
     for (number, page) in (0..).zip(pages) {
-        for &bit in &page.wide {
-            let (sum, count) = &mut holders[bit as usize];
+        for &place in &page.places {
+            let (sum, count) = &mut holders[usize::from(place)];
             *sum = sum.wrapping_add(hash::repeated(number, 1));
             *count += 1;
         }
     }
     // What one page has or all have tells no two others apart.
-    let mut varying: Vec<(u64, u16)> = holders
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, count))| (2..pages.len()).contains(count))
-        .map(|(bit, (sum, _))| (*sum, bit as u16))
-        .collect();
+    let varying = (0..=u16::MAX).zip(&holders).filter(|(_, (_, count))| (2..pages.len()).contains(count));
+    let mut varying: Vec<(u64, u16)> = varying.map(|(place, (sum, _))| (*sum, place)).collect();
     varying.sort_unstable();
-    varying.chunk_by(|a, b| a.0 == b.0).map(|group| group.iter().map(|(_, bit)| *bit).collect()).collect()
+    let groups = varying.chunk_by(|a, b| a.0 == b.0);
+    groups.map(|group| group.iter().map(|(_, place)| *place).collect()).collect()
 }
 
 /// What it takes to compare two pages by glances of so many words, in words that are compared.
@@ -194,7 +193,7 @@ mod tests {
     }
 
     fn probe(page: &BTreeSet<u16>, slack: usize) -> Probe<'static> {
-        Probe { bits: &[], slacks: [slack as u32, slack as u32 + 1], wide: page.iter().copied().collect() }
+        Probe { bits: &[], slacks: [slack as u32, slack as u32 + 1], places: page.iter().copied().collect() }
     }
 
     proptest! {
