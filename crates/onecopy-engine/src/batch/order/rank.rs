@@ -28,6 +28,8 @@ pub(crate) struct Ranker<'a> {
 const MOST: u64 = 256;
 /// Parts of this many bytes are not worth dividing.
 const SMALL: u64 = 1 << 16;
+/// The words that the buffer of a part keeps for the next segment: 8 KiB.
+const KEPT_WORDS: usize = 1 << 10;
 /// The number of sampled ranks in a part, on average. Then hardly any part has twice the average size.
 const SAMPLED: u64 = 32;
 
@@ -95,6 +97,8 @@ impl Ranker<'_> {
             for (part, pile) in parts.iter_mut().zip(piles).filter(|(part, _)| !part.is_empty()) {
                 pile.lock().expect("no thread panics with this lock").extend(part, aligned)?;
                 part.clear();
+                // If the input is in order, all pages of a segment are of one part, and of another in the next segment.
+                part.shrink_to(KEPT_WORDS);
             }
             let mut all = all.lock().expect("no thread panics with this lock");
             all.iter_mut().zip(pages).for_each(|(all, pages)| *all += *pages);
