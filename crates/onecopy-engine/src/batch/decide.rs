@@ -326,7 +326,7 @@ impl Settling<'_> {
     /// Says early if comparing will take long.
     fn note_cost(&self, comparer: &SketchComparer, lists: &StoredLists) {
         /// A pair takes about so many nanoseconds in a crowd, for each word of its outlines.
-        const CROWD: f64 = 0.1;
+        const CROWD: f64 = 0.05;
         /// A pair in a key list.
         const LISTED: f64 = 20.0;
         /// Less is no surprise.

@@ -159,7 +159,7 @@ fn read(template: Template, frame: Option<Frame>, pages: u64) -> u64 {
 #[test]
 fn twice_the_pages_take_about_twice_the_comparisons() {
     let menu: String = (0..60).map(|n| format!("m{n} ")).collect();
-    let [html, named] = ["", "s1k1w1"].map(|title| Some(Frame { menu: &menu, title }));
+    let [html, named] = ["", "s1k0w1 s1k1w1 s1k2w1"].map(|title| Some(Frame { menu: &menu, title }));
     let kinds: [(&str, Template, Option<Frame>); 6] = [
         ("forecasts", forecast, None),
         ("forecasts as HTML", forecast, html),
