@@ -30,8 +30,7 @@
 //!
 //! Pages that each quote the other's main content in their template are not copies, and no index could find them.
 //! The main contents themselves must therefore resemble each other by [`MAIN_PART`] of s, and by [`WORDS_PART`] of the
-//! agreement of words. Candidates are found by that. If the titles do not name one subject, they must also resemble each
-//! other by [`UNTITLED_PART`] of the similarity.
+//! agreement of words. Candidates are found by that.
 
 use super::resemblance;
 
@@ -44,11 +43,6 @@ const MAIN_PART: f64 = 0.625;
 /// single words stayed. Measured on 30 releases of Javadoc: with 0.56 every fifteenth pair that is found joins releases
 /// that share less than half of their shingles, with 0.75 hardly any does.
 const WORDS_PART: f64 = 0.75;
-
-/// The share of the similarity that the main contents must reach if titles do not name one subject. The listing of a
-/// source repeats all comments of the page that documents it, and most of the listing is on that page, but not as main
-/// content. Measured on 2,870 copies under another template: 0.71 loses 2 of them, 0.75 loses 4.
-const UNTITLED_PART: f64 = 0.71;
 
 /// How much a difference counts.
 #[derive(Clone, Copy)]
@@ -126,9 +120,8 @@ pub(crate) fn similarity(
     let by = |weight: Weight, agreement: f64| weight.weigh(agreement, proof).max(agreement.min(whole));
     match subjects {
         Subjects::Same(Some(words)) => by(SHINGLES, agreement).max(by(WORDS, word_agreement(words, main))),
-        Subjects::Same(None) => by(SHINGLES, agreement),
-        Subjects::Other => by(OTHER_SUBJECT, agreement).min(main / UNTITLED_PART),
-        Subjects::Unclear => by(SHINGLES, agreement).min(main / UNTITLED_PART),
+        Subjects::Other => by(OTHER_SUBJECT, agreement),
+        Subjects::Same(None) | Subjects::Unclear => by(SHINGLES, agreement),
     }
 }
 
@@ -259,16 +252,6 @@ mod tests {
         let similar = |subjects| similarity(shared, pages((24, 60), (23, 59)), subjects, EVIDENCE);
         assert_eq!(similar(Subjects::Same(Some(words))), 55.0 / 64.0);
         assert_eq!(similar(Subjects::Unclear), 19.0 / 28.0);
-    }
-
-    #[test]
-    fn main_content_must_be_alike_unless_titles_name_one_subject() {
-        // A listing of a source, and the page that documents it.
-        let shared = SharedShingles { both: 253, second: 79, ..SharedShingles::default() };
-        let similar = |subjects| similarity(shared, pages((253, 500), (455, 500)), subjects, EVIDENCE);
-        assert!(similar(Subjects::Same(None)) > 0.8);
-        assert_eq!(similar(Subjects::Unclear), 253.0 / 455.0 / UNTITLED_PART);
-        assert!(similar(Subjects::Other) < 0.8);
     }
 
     #[test]
