@@ -23,7 +23,7 @@ TABLES, LEAST_BITS = 16, 12
 # Keys of about this many pages fit into a task.
 PAGES_IN_A_PART = 50_000
 # So many more bits of a key travel than keys need to be told apart: few pages meet by chance.
-SPARE_BITS = 10
+SPARE_BITS = 13
 
 
 class Tuning(NamedTuple):

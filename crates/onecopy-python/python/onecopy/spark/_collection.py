@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from .. import _onecopy
 from .._onecopy import OnecopyError
-from . import _candidates, _decide, _passes, _sketches, _stages
+from . import _candidates, _decide, _sketches, _stages
 from ._small import segment as small
 from ._candidates import Tuning
 from ._dedup import complete, plan_of
@@ -20,7 +20,7 @@ from ._errors import told_plainly
 from ._feed import changes
 from ._links import followed
 from ._merge import merge
-from ._pages import Pages, Source, key_frame, pages, settings, source
+from ._pages import Pages, Source, pages, settings, source
 from ._segments import NAMES_TO_SEND, Segment, Segments
 from ._statuses import Now, statuses_now
 from ._store import measured, stored
@@ -172,8 +172,8 @@ class Update:
         self.gone, known = measured(self.fresh.select("page").union(self.dead), F.count("page").alias("pages"))
         if not self.old.parts:
             self._begin(tally)
-        keys = self.found.blobs if self.old.parts else self.found.tables.mapped(_passes.keys(self.plan, self._keyed()))
-        return self._decide(self._write("keys", key_frame(keys)), known["pages"])
+        keys = self.found.keys if self.old.parts else self._keys(self.judged)
+        return self._decide(self._write("keys", keys), known["pages"])
 
     def _names(self, dead: Any) -> Any:
         """The names of dead pages as a frame."""
@@ -192,13 +192,9 @@ class Update:
         parts = max(_candidates.packing(self.store.spark, tally.words)[0], 4)
         self.state |= {"rarity": f"{self.tables}/rarity", "parts": parts}
 
-    def _keyed(self) -> tuple[Any, tuple[int, int]]:
-        """How common shingles are, sent to all executors, and how keys are packed."""
-        return rarity_sent(self.store, self.state["rarity"]), (self.state["parts"], KEY_BITS)
-
     def _keys(self, facts: Any) -> Any:
         """The keys of pages of the collection."""
-        run = _stages.key_parts(self.plan, *self._keyed())
+        run = _stages.key_parts(self.plan, rarity_sent(self.store, self.state["rarity"]), (self.state["parts"], KEY_BITS))
         return facts.select("node", "name", "sketch").mapInArrow(run, "part int, keys binary")
 
     def _decide(self, keys: Any, names: int) -> int:
@@ -301,12 +297,9 @@ class Update:
         edges = changed.select("node", F.col("component").alias("root"), "words", F.lit(1).cast("long").alias("pages"))
         few = nodes <= self.tuning.edges_in_a_task
         placed = _candidates.of_table(self.store.spark, edges.toArrow(), self.tuning) if few else _candidates.of_frame(edges, self.tuning)
-        context = _decide.Deciding(self.plan, self.kind, self.tuning)
-        if not self.old.parts and leads is None and few and not placed.large:
-            return _decide.settled(self.found, placed, context).where("reason is null").drop("reason")
         at = F.broadcast(placed.frame) if few else placed.frame
         near = _decide.compared(near.join(at, "node").select(*_decide.PARTS, "component", "bin"), leads)
-        return _decide.settled_near(near, placed, context)
+        return _decide.settled_near(near, placed, _decide.Deciding(self.plan, self.kind, self.tuning))
 
     def _write(self, name: str, frame: Any) -> Any:
         frame.write.parquet(self.store.path(self.tables, name))

@@ -69,6 +69,11 @@ class Pages(NamedTuple):
         return tables.frame(_passes.unpack(columns, sent), ", ".join(f"{name} {kinds[name]}" for name in columns))
 
     @property
+    def keys(self) -> Any:
+        """The keys of pages, packed by part."""
+        return self.blobs.between(PART, TABLE - 1).frame(_passes.key_rows(), "part int, keys binary")
+
+    @property
     def tally(self) -> Tally:
         """The numbers of all pages. Refuses rows without names."""
         return Tally(self.blobs.between(NUMBERS, NUMBERS).collect()).checked(self.source.page)
@@ -106,11 +111,6 @@ def pages(rows: Source, plan: str, keyed: Any) -> Pages:
     """
     run = _passes.appraise(rows.schema, rows.path, plan, keyed)
     return Pages(made(rows.frame.sparkSession, batches(rows.frame), run).stored(), rows)
-
-
-def key_frame(blobs: Blobs) -> Any:
-    """The keys among blobs, packed by part."""
-    return blobs.between(PART, TABLE - 1).frame(_passes.key_rows(), "part int, keys binary")
 
 
 def tasks_for(df: Any) -> int:

@@ -12,7 +12,7 @@ from ._stages import checked
 
 Numbered = Iterator[tuple[int, bytes]]
 # So many bytes of sketches are packed together, and keys of so many.
-PACKED_BYTES, KEYED_BYTES = 128 << 20, 48 << 20
+PACKED_BYTES, KEYED_BYTES = 128 << 20, 16 << 20
 
 
 def appraise(schema: Any, page: str, plan: str, keyed: Any) -> Callable[..., Any]:

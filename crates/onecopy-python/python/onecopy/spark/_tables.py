@@ -13,8 +13,6 @@ from .. import _onecopy
 # What the number of a blob says: facts without sketches, numbers as JSON, the keys of a part, a table of whole facts or of
 # edges, or a table of rarity. Java gets numbers of 32 bits and more as they are.
 NARROW, NUMBERS, PART, TABLE, RARITY = (1 << 32) - 2, (1 << 32) - 1, 1 << 32, 2 << 32, 3 << 32
-# The end of a stream of Arrow.
-END = b"\xff\xff\xff\xff\0\0\0\0"
 # Tables of rarity are mostly small numbers. A faster codec would be larger, and a better one slower.
 CODEC = pyarrow.Codec("zstd", 1)
 # What a task that settles pages must know of each besides its sketch, and the pages that it names as its own.
@@ -26,8 +24,10 @@ BLOB_BYTES = 256 << 10
 
 def packed(table: Any) -> bytes:
     """A table as bytes."""
-    # A stream of Arrow, made of its messages: a writer would copy them more often.
-    return b"".join([table.schema.serialize(), *(batch.serialize() for batch in table.to_batches()), END])
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue().to_pybytes()
 
 
 def unpacked(data: bytes, schema: Optional[Any] = None) -> Any:
@@ -124,8 +124,7 @@ def packed_bins(tables: list[Any]) -> Iterator[tuple[int, bytes]]:
     pages = pyarrow.concat_tables(tables) if tables else None
     if pages is None or not len(pages):
         return
-    if pages["bin"].null_count:
-        pages = pages.filter(compute.is_valid(pages["bin"]))
+    pages = pages.filter(compute.is_valid(pages["bin"]))
     narrow = pages.select([name for name in pages.column_names if name in NEAR]).combine_chunks()
     for number, rows, sketches in _onecopy.pack_sketches(pages.select(["bin", "component", "sketch"])):
         beside = packed(narrow.take(pyarrow.array(rows, pyarrow.uint32())))
