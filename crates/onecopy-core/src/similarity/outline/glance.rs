@@ -204,7 +204,7 @@ mod tests {
             most in prop::sample::select(vec![1usize, 4, 16]),
         ) {
             let none = BTreeSet::new();
-            let more = |n: usize| if n % 3 == 0 { &more } else { &none };
+            let more = |n: usize| if n.is_multiple_of(3) { &more } else { &none };
             let pages: Vec<BTreeSet<u16>> =
                 values.iter().enumerate().map(|(n, (values, without))| page(values, more(n), *without)).collect();
             let probes: Vec<Probe> = pages.iter().map(|page| probe(page, 5)).collect();
