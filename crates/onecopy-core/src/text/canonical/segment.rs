@@ -5,6 +5,7 @@
 //! cuts by dictionary. The neural model of ICU takes about three hundred times as long, and its answer
 //! depends on how a machine rounds.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use icu_segmenter::WordSegmenter;
@@ -84,6 +85,27 @@ pub(super) fn is_complex(c: char) -> bool {
 /// Whether `c` belongs to the letter before it: a vowel sign, a tone mark, an accent.
 pub(super) fn is_mark(c: char) -> bool {
     !c.is_ascii() && c.general_category_group() == GeneralCategoryGroup::Mark
+}
+
+/// `line` without the spaces between Chinese characters or kana that stand alone. groff writes such a space after each
+/// character in HTML, and the words of such a page would be single characters.
+pub(super) fn closed_up(line: &str) -> Cow<'_, str> {
+    let stands_alone = |part: &str| {
+        let mut letters = part.chars();
+        letters.next().is_some_and(is_dense) && letters.next().is_none()
+    };
+    let parts: Vec<(&str, bool)> = line.split(' ').map(|part| (part, stands_alone(part))).collect();
+    if !parts.windows(2).any(|pair| pair[0].1 && pair[1].1) {
+        return line.into();
+    }
+    let mut closed = String::with_capacity(line.len());
+    for (at, (part, alone)) in parts.iter().enumerate() {
+        if at > 0 && !(*alone && parts[at - 1].1) {
+            closed.push(' ');
+        }
+        closed.push_str(part);
+    }
+    closed.into()
 }
 
 /// The words of a run of letters. A run without letters of these scripts is one word.

@@ -6,7 +6,7 @@
 
 use super::Canonical;
 use super::letters::{Class, class, classes, is_word};
-use super::segment::{is_complex, is_mark as is_mark_letter, needs_cut, words as cut};
+use super::segment::{closed_up, is_complex, is_mark as is_mark_letter, needs_cut, words as cut};
 use crate::config::{CanonicalRules, Case, Numbering, Punctuation, Words};
 
 /// Writes the canonical form of `text` under any rules. `words` says how to cut its runs of letters.
@@ -16,6 +16,7 @@ pub(super) fn by_rules(text: &str, rules: &CanonicalRules, words: Words, out: &m
     let mut token = String::new();
     for line in text.split('\n') {
         let line = if rules.numbering == Numbering::Drop { without_numbering(line) } else { line };
+        let line = if words == Words::Segmented { closed_up(line) } else { line.into() };
         for c in line.chars() {
             for c in cased(c, rules.case) {
                 let joins = match class(c, classes) {

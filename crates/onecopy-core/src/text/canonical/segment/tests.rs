@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::words as cut;
+use super::{closed_up, words as cut};
 use crate::config::{CanonicalRules, Config, Punctuation, Words};
 use crate::similarity::sketch::{Sketch, sketch};
 use crate::text::canonical::{Canonical, canonicalise, canonicalise_json};
@@ -127,6 +127,16 @@ fn each_way_of_words_does_what_it_says() {
     assert!(tokens("我们只会保留最好的页面,很好。", Words::Segmented).len() > 5);
     assert_eq!(joined("An English page_1, with CAPS", Words::Segmented), "an|english|page_1|with|caps");
     assert_eq!(joined("English ภาษาไทย हिन्दी", Words::Auto), "english|ภาษาไทย|ह|न|द");
+}
+
+#[test]
+fn spaces_after_each_character_are_no_spaces() {
+    let groff = "如 果 没 有 指 定 -a ， 则 按 字 母 排 序 。";
+    assert_eq!(joined(groff, Words::Segmented), joined("如果没有指定 -a，则按字母排序。", Words::Segmented));
+    assert_eq!(joined(groff, Words::Runs).split('|').count(), 13);
+    assert_eq!(joined("目录 大小", Words::Segmented), "目录|大小");
+    assert_eq!(joined("a b 字", Words::Segmented), "a|b|字");
+    assert_eq!(closed_up("字  字 a"), "字  字 a", "two spaces are not of this kind");
 }
 
 #[test]
