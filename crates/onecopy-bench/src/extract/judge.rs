@@ -19,7 +19,7 @@ const PARTS: u64 = 3;
 
 /// The most blocks of a page to train on. Longer pages give every second block, every third and so on: they are lists,
 /// and a page counts the same whatever its length.
-const BLOCKS_MAX: usize = 250;
+const BLOCKS_MAX: usize = 120;
 
 /// The features of a page.
 pub struct Sample {

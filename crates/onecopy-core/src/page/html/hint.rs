@@ -135,12 +135,12 @@ fn of_word(word: &[u8]) -> Hints {
         | b"complementary" => Hint::Side,
         b"ad" | b"ads" | b"advert" | b"adverts" | b"advertisement" | b"advertising" | b"adsense"
         | b"sponsor" | b"sponsored" | b"sponsors" | b"promo" | b"promos" | b"promotion" | b"promoted"
-        | b"dfp" | b"taboola" | b"outbrain" | b"partner" | b"partners" | b"shopping" | b"offer"
-        | b"offers" | b"adv" | b"marketing" => Hint::Advertisement,
+        | b"dfp" | b"adslot" | b"adunit" | b"affiliate" | b"taboola" | b"outbrain" | b"partner"
+        | b"partners" | b"shopping" | b"offer" | b"offers" | b"adv" | b"marketing" => Hint::Advertisement,
         b"share" | b"sharing" | b"shares" | b"social" | b"facebook" | b"twitter" | b"tweet" | b"follow"
         | b"like" | b"email" | b"print" | b"bookmark" | b"bookmarks" | b"addthis" | b"tools" | b"toolbar"
         | b"toolbox" | b"tool" | b"rss" | b"buttons" | b"actions" | b"utility" | b"digg" | b"rating"
-        | b"ratings" | b"vote" => Hint::Social,
+        | b"ratings" | b"vote" | b"whatsapp" | b"linkedin" | b"pinterest" => Hint::Social,
         _ => return of_rarer_word(word),
     };
     hint.bit()
@@ -151,12 +151,14 @@ fn of_rarer_word(word: &[u8]) -> Hints {
         b"related" | b"recommend" | b"recommended" | b"recommendations" | b"popular" | b"more"
         | b"trending" | b"latest" | b"also" | b"similar" | b"teaser" | b"teasers" | b"headlines"
         | b"most" | b"viewed" | b"recent" | b"carousel" | b"slider" | b"gallery" | b"see" | b"readmore"
-        | b"outer" | b"archive" | b"list" | b"listing" | b"results" | b"index" | b"cards" | b"card" => {
-            Hint::Related
-        }
+        | b"outer" | b"archive" | b"list" | b"listing" | b"results" | b"index" | b"cards" | b"card"
+        | b"recirc" | b"recirculation" | b"feed" | b"river" | b"tout" | b"touts" | b"stories" | b"topics"
+        | b"tile" | b"tiles" | b"zergnet" | b"upnext" | b"readnext" => Hint::Related,
         b"comment" | b"comments" | b"disqus" | b"respond" | b"reply" | b"replies" | b"discussion"
         | b"discuss" | b"feedback" | b"reviews" | b"review" | b"commentlist" | b"livefyre" | b"talkback"
-        | b"reader" | b"readers" | b"forum" => Hint::Comment,
+        | b"reader" | b"readers" | b"forum" | b"viafoura" | b"spotim" | b"openweb" | b"commenting" => {
+            Hint::Comment
+        }
         b"meta" | b"byline" | b"author" | b"date" | b"time" | b"timestamp" | b"published" | b"posted"
         | b"info" | b"tags" | b"tag" | b"category" | b"categories" | b"credit" | b"dateline" | b"source"
         | b"bio" | b"metadata" | b"publish" | b"updated" | b"pubdate" | b"taxonomy" => Hint::Byline,

@@ -7,5 +7,6 @@ pub(super) mod context;
 pub(super) mod feature;
 pub(super) mod model;
 pub(super) mod repeat;
+pub(super) mod section;
 pub(super) mod sums;
 pub(super) mod words;

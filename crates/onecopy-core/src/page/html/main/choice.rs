@@ -8,7 +8,7 @@ use super::model::chance;
 
 /// Subtracted from every sum before its chance is taken. Higher: less is kept. The model learnt from single blocks,
 /// but doubtful blocks are wrong together, such as all comments of a page, which costs more than one error.
-const DOUBT: i32 = 400;
+const DOUBT: i32 = 200;
 
 /// The least sum of a block to keep. Each block is given as its words and its sum.
 pub fn sum_min(blocks: &[(u32, i32)]) -> i32 {

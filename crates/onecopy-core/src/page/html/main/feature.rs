@@ -4,6 +4,7 @@ mod boxes;
 mod near;
 
 use super::repeat::Repeats;
+use super::section::Sections;
 use super::sums::{Amount, Sums, prose, share};
 use super::words::TitleWords;
 use crate::page::html::block::{Block, Count};
@@ -13,7 +14,7 @@ use crate::page::html::tree::Tree;
 use boxes::Boxes;
 
 /// How many numbers describe a block, without the distances of its hints.
-const OWN: usize = 127;
+const OWN: usize = 144;
 /// How many numbers describe a block.
 pub const FEATURES: usize = OWN + HINTS;
 /// As many as a byte can index, so that no feature number is out of bounds.
@@ -28,6 +29,7 @@ pub struct PageFeatures<'a> {
     all: Amount,
     boxes: Boxes,
     repeats: Repeats,
+    sections: Sections,
     /// The innermost boxes that hold 50, 70 and 90 % of the prose.
     holders: [u32; 3],
     /// The first block in a first heading that prose follows.
@@ -57,6 +59,7 @@ impl<'a> PageFeatures<'a> {
             sums,
             all,
             repeats: Repeats::new(tree),
+            sections: Sections::new(tree),
             holders: [500, 700, 900].map(|part| boxes.holder(tree, all.prose, part)),
             boxes,
             heading: tree.blocks.iter().position(is_h1),
@@ -117,6 +120,8 @@ impl<'a> PageFeatures<'a> {
         put(&self.alike(block.node));
         put(&self.headline_place(index));
         put(&self.repeats.numbers(index));
+        put(&self.sections.numbers(self.tree, index, &self.titled));
+        put(&self.siblings(block.node));
         debug_assert_eq!(at, OWN);
         for (feature, distance) in features[OWN..FEATURES].iter_mut().zip(node.distance) {
             *feature = i32::from(distance);
@@ -244,21 +249,25 @@ fn own(count: &Count) -> [i32; 10] {
 
 /// The kind of a box, as numbers: the level of its heading, and flags.
 fn kind(tag: Tag) -> [i32; 4] {
-    let heading = match tag {
+    let is = |yes: bool| i32::from(yes);
+    [
+        heading_level(tag),
+        is(tag == Tag::P),
+        is(matches!(tag, Tag::Div | Tag::Other | Tag::Section | Tag::Article | Tag::Body)),
+        is(matches!(tag, Tag::Dd | Tag::Dt)),
+    ]
+}
+
+/// The level of a heading, 9 for the title of the page, 0 for anything else.
+pub fn heading_level(tag: Tag) -> i32 {
+    match tag {
         Tag::H1 => 1,
         Tag::H2 => 2,
         Tag::H3 => 3,
         Tag::H4 | Tag::H5 | Tag::H6 => 4,
         Tag::Title => 9,
         _ => 0,
-    };
-    let is = |yes: bool| i32::from(yes);
-    [
-        heading,
-        is(tag == Tag::P),
-        is(matches!(tag, Tag::Div | Tag::Other | Tag::Section | Tag::Article | Tag::Body)),
-        is(matches!(tag, Tag::Dd | Tag::Dt)),
-    ]
+    }
 }
 
 /// For each block, the share of its words that are in the title, in thousandths.
@@ -272,7 +281,7 @@ fn titled(tree: &Tree) -> Vec<i32> {
 fn headline(tree: &Tree, titled: &[i32]) -> Option<usize> {
     let mut best = (599, None);
     for (index, block) in tree.blocks.iter().enumerate() {
-        let bonus = if kind(tree.nodes[block.node as usize].tag)[0] > 0 { 200 } else { 0 };
+        let bonus = if heading_level(tree.nodes[block.node as usize].tag) > 0 { 200 } else { 0 };
         let is_like = Some(index) != tree.title && block.count.words >= 3 && titled[index] >= 500;
         if is_like && titled[index] + bonus > best.0 {
             best = (titled[index] + bonus, Some(index));

@@ -136,13 +136,15 @@ const COMMENTS: [&str; 13] = [
     "댓글",
 ];
 
-fn speaks_of_comments(text: &str) -> bool {
+pub fn speaks_of_comments(text: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
-    let begins = |word: &[u8], with: &str| {
-        word.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with.as_bytes()))
-    };
     let mut words = text.as_bytes().split(|byte| !is_letter(*byte)).filter(|word| !word.is_empty());
-    words.any(|word| COMMENTS.iter().any(|with| begins(word, with)))
+    words.any(|word| COMMENTS.iter().any(|with| begins_with(word, with)))
+}
+
+/// Whether `text` begins with `with`, ignoring ASCII case.
+pub fn begins_with(text: &[u8], with: &str) -> bool {
+    text.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with.as_bytes()))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crate::page::html::main::alike::Alike;
 use crate::page::html::main::article::Article;
 use crate::page::html::main::sums::{Amount, Sums, share};
 use crate::page::html::markup::tag::Tag;
-use crate::page::html::tree::Tree;
+use crate::page::html::tree::{HtmlBox, Tree};
 
 /// Facts about each box, found from the outside in.
 pub struct Boxes {
@@ -16,6 +16,8 @@ pub struct Boxes {
     pub item: Vec<u32>,
     /// The length of the row of like boxes that it is in, and the amount of text in that row.
     pub row: Vec<(u32, Amount)>,
+    /// The same for the innermost row of boxes of one tag around it, whatever their names.
+    pub tagged: Vec<(u32, Amount)>,
     /// Where it stands to the box that most likely holds the article.
     pub article: Article,
     /// The amounts of text in the boxes that are made like it.
@@ -28,7 +30,9 @@ impl Boxes {
     pub fn new(tree: &Tree, sums: &Sums) -> Boxes {
         let nodes = &tree.nodes;
         let amount: Vec<Amount> = nodes.iter().map(|node| sums.of(&node.blocks)).collect();
-        let (row_of, mut row) = rows(tree, &amount);
+        let (row_of, mut row) =
+            rows(tree, &amount, |one, other| one.name == other.name && one.tag == other.tag);
+        let tagged = tagged(tree, &amount);
         let mut branch = vec![0; nodes.len()];
         let mut item = vec![0; nodes.len()];
         let enough = amount[0].prose / 4;
@@ -45,7 +49,7 @@ impl Boxes {
         let article = Article::new(tree, &amount);
         let alike = Alike::new(tree, &amount);
         let parts = parts(tree);
-        Boxes { amount, branch, item, row, article, alike, parts }
+        Boxes { amount, branch, item, row, tagged, article, alike, parts }
     }
 
     /// The innermost box that holds at least `part` thousandths of the `prose` of the page.
@@ -57,12 +61,16 @@ impl Boxes {
 }
 
 /// For each box, the first of its row of like boxes. For each first box, the length of the row and the amount in it.
-fn rows(tree: &Tree, amount: &[Amount]) -> (Vec<u32>, Vec<(u32, Amount)>) {
+fn rows(
+    tree: &Tree,
+    amount: &[Amount],
+    are_like: impl Fn(&HtmlBox, &HtmlBox) -> bool,
+) -> (Vec<u32>, Vec<(u32, Amount)>) {
     let mut first: Vec<u32> = (0..tree.nodes.len() as u32).collect();
     let mut row = vec![(0, Amount::default()); tree.nodes.len()];
     for (index, node) in tree.nodes.iter().enumerate() {
         let before = &tree.nodes[node.before as usize];
-        if node.before as usize != index && before.name == node.name && before.tag == node.tag {
+        if node.before as usize != index && are_like(before, node) {
             first[index] = first[node.before as usize];
         }
         let (length, sum) = &mut row[first[index] as usize];
@@ -71,6 +79,18 @@ fn rows(tree: &Tree, amount: &[Amount]) -> (Vec<u32>, Vec<(u32, Amount)>) {
         sum.linked += amount[index].linked;
     }
     (first, row)
+}
+
+/// For each box, the innermost row of at least three boxes of one tag that are not paragraphs: lists of teasers often
+/// give each entry a name of its own.
+fn tagged(tree: &Tree, amount: &[Amount]) -> Vec<(u32, Amount)> {
+    let (first, row) = rows(tree, amount, |one, other| one.tag == other.tag && one.tag != Tag::P);
+    let mut tagged = vec![(0, Amount::default()); tree.nodes.len()];
+    for (index, node) in tree.nodes.iter().enumerate().skip(1) {
+        let own = row[first[index] as usize];
+        tagged[index] = if own.0 >= 3 { own } else { tagged[node.parent as usize] };
+    }
+    tagged
 }
 
 /// How many paragraphs, list items and form controls are in each box.

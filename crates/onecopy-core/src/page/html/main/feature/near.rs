@@ -137,6 +137,12 @@ impl PageFeatures<'_> {
         ]
     }
 
+    /// The row of boxes of one tag around the block.
+    pub(super) fn siblings(&self, node: u32) -> [i32; 3] {
+        let (length, row) = self.boxes.tagged[node as usize];
+        [length.min(200) as i32, (row.words / length.max(1)).min(1000) as i32, share(row.linked, row.words)]
+    }
+
     /// Where the block and the box of the article stand to the headline.
     pub(super) fn headline_place(&self, index: usize) -> [i32; 3] {
         let at =
