@@ -3,7 +3,6 @@
     python measure.py pages.parquet                 a whole run, and writing the rows that stay
     python measure.py pages.parquet --update 0.01   a collection of all pages but 1 %, then an update with these
     python measure.py pages.parquet --stages        also each stage of Spark
-    python measure.py pages.parquet --conf spark.executor.memory=2g
 
 The pages need columns `id` and `text`. Prints JSON: CPU seconds of the executors (Java with garbage collection and
 compilation, and Python) and of the driver, those to start them, and the bytes that were shuffled. It needs pyspark 4,
@@ -111,12 +110,11 @@ def main():
     parser.add_argument("pages")
     parser.add_argument("--update", type=float, metavar="SHARE")
     parser.add_argument("--stages", action="store_true")
-    parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a setting of Spark")
     call = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="onecopy-measure-") as folder:
         log = os.path.join(folder, "log")
         os.mkdir(log)
-        spark_cluster.SETTINGS = settings(log) | dict(setting.split("=", 1) for setting in call.conf)
+        spark_cluster.SETTINGS = settings(log)
         with spark_cluster.Cluster() as cluster:
             spark = cluster.spark()
             df = read(spark, os.path.abspath(call.pages))

@@ -5,9 +5,8 @@
 
 The growth from the small run to the large one is the cost of a page, without the start of programs. With thousands of
 tasks more bytes are shuffled than were measured: there are no outlines, hardly two similar pages are in one task, and each
-key sends its node. The model takes the most: all sketches that share a key go whole. Above some ten million pages sketches
-move once more, to meet the sets of their contents, and the model leaves that out. It is linear, and nothing above 100,000
-pages was measured.
+key sends its node. The model takes the most: all sketches that share a key go whole. It is linear, and nothing above
+100,000 pages was measured.
 """
 
 import argparse

@@ -12,7 +12,7 @@ mod plan;
 mod sets;
 mod settle;
 
-pub use appraise::{appraise_pages, hash_names};
+pub use appraise::appraise_pages;
 pub use edges::key_edges;
 pub use fresh::{FreshKeys, fresh_edges};
 pub use links::{follow_links, link_edges};

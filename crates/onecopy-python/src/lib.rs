@@ -24,8 +24,8 @@ mod _onecopy {
     #[pymodule_export]
     use super::cluster::{
         FreshKeys, alike_sketches, appraise_pages, connect_nodes, count_sketches, fold_rarity, follow_links,
-        fresh_edges, hash_names, key_edges, key_parts, link_edges, make_plan, naming_fields, open_rarity,
-        pack_sketches, planned_machines, read_partitions, set_bins, settle_pages, unpack_sketches,
+        fresh_edges, key_edges, key_parts, link_edges, make_plan, naming_fields, open_rarity, pack_sketches,
+        planned_machines, read_partitions, set_bins, settle_pages, unpack_sketches,
     };
     #[pymodule_export]
     use super::collection::RawCollection;

@@ -9,7 +9,6 @@ from onecopy import _onecopy
 
 pyarrow = pytest.importorskip("pyarrow")
 compute = pytest.importorskip("pyarrow.compute")
-from onecopy.spark._tables import appraised, sorted_out, packed as packed_table, packed_bins, unpacked_bin, with_places
 
 
 def packed(sketches, bins, sets):
@@ -49,7 +48,7 @@ def test_outlines_keep_pages_of_one_template_apart():
     texts = [f"{menu} {story(seed)}" for seed in range(40)] + [f"{menu} {story(0)} end"]
     plan = _onecopy.make_plan(["--method=jaccard"])
     pages = pyarrow.table({"id": [str(number) for number in range(len(texts))], "text": texts})
-    facts = appraised(pages, plan, "id")
+    facts = pyarrow.table(_onecopy.appraise_pages(pages, plan))
     rarity = onecopy.Rarity(4)
     _onecopy.count_sketches(rarity, facts)
     in_sets = {}
@@ -88,7 +87,7 @@ def test_fresh_keys_meet_the_keys_of_a_collection(parts):
                 words[chance.randrange(len(words))] = f"w{chance.randrange(5000)}"
         texts.append(" ".join(words))
     pages = pyarrow.table({"id": [str(number) for number in range(len(texts))], "text": texts})
-    facts, rarity = appraised(pages, plan, "id"), onecopy.Rarity(12)
+    facts, rarity = pyarrow.table(_onecopy.appraise_pages(pages, plan)), onecopy.Rarity(12)
     _onecopy.count_sketches(rarity, facts)
     rarity = _onecopy.open_rarity(rarity)
     keys = [pyarrow.table(_onecopy.key_parts(facts[at : at + 40], plan, rarity, (parts, 48))) for at in range(0, 240, 40)]
@@ -106,24 +105,3 @@ def test_fresh_keys_meet_the_keys_of_a_collection(parts):
     assert sum(map(len, sets_of(met))) < sum(map(len, expected))
     with pytest.raises(onecopy.OnecopyError, match="keys of the collection are damaged"):
         _onecopy.FreshKeys(keys[5]).meet(pyarrow.table({"part": keys[5]["part"][:1], "keys": [b"\x02\x05"]}))
-
-
-def test_blobs_are_told_apart_and_pages_find_their_bins():
-    plan = _onecopy.make_plan(["--method=jaccard"])
-    texts = [f"page {number} of nine tells its own story in some words" for number in range(9)] + [None]
-    pages = pyarrow.table({"of": [{"id": number} for number in range(10)], "text": texts})
-    facts = appraised(pages, plan, "of\0id")
-    assert facts["page"].to_pylist() == list(range(10)) and len(set(facts["name"].to_pylist())) == 10
-    lines, tables, keys = sorted_out([b'{"rows": 3}', packed_table(facts), b"\x07\0\0\0keys"])
-    assert lines == [b'{"rows": 3}'] and tables == [facts] and keys.to_pylist() == [{"part": 7, "keys": b"keys"}]
-    # A rejected page has the node zero, and is in no set. The last set has no bin.
-    nodes = sorted({0, facts["node"][2].as_py(), facts["node"][5].as_py(), facts["node"][7].as_py()})
-    places = pyarrow.table({"node": nodes, "component": nodes, "bin": pyarrow.array([3, 3, 1, None], pyarrow.int32())})
-    near = with_places(facts, places)
-    assert sorted(near["page"].to_pylist()) == [2, 5, 7]
-    blobs = dict(packed_bins([near]))
-    found, lost = unpacked_bin(pyarrow.py_buffer(blob) for blob in blobs.values())
-    assert len(found) == len(near) - near["bin"].null_count >= 2 and set(blobs) <= {1, 3}
-    sketches = dict(zip(facts["page"].to_pylist(), facts["sketch"].to_pylist()))
-    assert not lost and all(sketches[row["page"]] == row["sketch"] for row in found.to_pylist())
-    assert list(packed_bins([])) == [] and len(with_places(facts, places[:0])) == 0

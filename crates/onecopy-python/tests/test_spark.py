@@ -69,10 +69,10 @@ def test_a_saved_plan_places_sets_and_changes_no_answer(spark, tmp_path, monkeyp
     given.write_text("".join(json.dumps(page) + "\n" for page in pages if page["text"]), encoding="utf-8")
     call = [sys.executable, "-m", "onecopy", "partitions", "plan", str(given), "--machines", "5", "--save", str(plan)]
     subprocess.run(call, check=True, capture_output=True)
-    # Tasks add up how common shingles are, as for many tasks.
-    monkeypatch.setattr(_candidates, "TABLES", 1)
-    check(onecopy.spark.dedup(frame(spark, pages), plan=plan), one_machine(pages))
-    assert 2 < placed[0].frame.select("bin").distinct().count() <= 5
+    # Few bins at once would take many rounds, so sketches move by way of their nodes.
+    tuning = Tuning(bins_at_once=10)
+    check(onecopy.spark.dedup(frame(spark, pages), plan=plan, tuning=tuning), one_machine(pages))
+    assert 2 < placed[0].select("bin").distinct().count() <= 5
     given.write_text("{}")
     with pytest.raises(onecopy.OnecopyError, match="not a plan of a partitioning"):
         onecopy.spark.dedup(frame(spark, pages), plan=given)
@@ -80,14 +80,14 @@ def test_a_saved_plan_places_sets_and_changes_no_answer(spark, tmp_path, monkeyp
 
 def test_a_killed_worker_changes_nothing(cluster, spark, monkeypatch):
     pages = corpus(5, 200)
-    placed, killed = _candidates.placed, []
+    bins, killed = _dedup._candidates.bins, []
 
     def kill_first(*given):
         if not killed:
             killed.append(cluster.kill_worker())
-        return placed(*given)
+        return bins(*given)
 
-    monkeypatch.setattr(_candidates, "placed", kill_first)
+    monkeypatch.setattr(_dedup._candidates, "bins", kill_first)
     found = onecopy.spark.dedup(frame(spark, pages))
     assert killed and len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) == 2, "the driver and one"
     check(found, one_machine(pages))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::builder::BinaryBuilder;
 use arrow_array::{ArrayRef, BinaryArray, StringArray};
 use onecopy_core::{Appraised, NamedLink, digest};
-use onecopy_engine::{RowFacts, RowValue, Rows, appraise_rows};
+use onecopy_engine::{RowFacts, appraise_rows};
 use pyo3::prelude::*;
 
 use super::columns::{append_words, binary, integers, longs};
@@ -30,6 +30,7 @@ struct Facts {
     reason: Vec<Option<String>>,
     fingerprint: Vec<[u8; 16]>,
     node: Vec<i64>,
+    name: Vec<i64>,
     rank: Vec<Vec<u8>>,
     sketch: BinaryBuilder,
     /// The bytes of the last sketch.
@@ -47,19 +48,6 @@ pub fn appraise_pages(py: Python<'_>, data: &Bound<'_, PyAny>, plan: &str) -> Py
     let mut facts = Facts::default();
     py.detach(|| appraise_rows(&job, &rows, |row| facts.add(row))).map_err(failed)?;
     facts.table()
-}
-
-/// The hash of each name, the first column of `data`, in a column `name`. Rejected pages have names, too.
-#[pyfunction]
-pub fn hash_names(data: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
-    let rows = ArrowRows::new(Batches::of(data)?);
-    let hash = |row| match rows.value(row, 0) {
-        Some(RowValue::Text(text)) => digest(text),
-        Some(RowValue::Signed(number)) => digest(&number.to_le_bytes()),
-        Some(RowValue::Unsigned(number)) => digest(&number.to_le_bytes()),
-        Some(RowValue::Real(_)) | None => 0,
-    };
-    ArrowTable::new(vec![("name", longs((0..rows.len()).map(|row| hash(row) as i64).collect()))])
 }
 
 impl Facts {
@@ -80,6 +68,7 @@ impl Facts {
         let print = page.fingerprint.0.to_be_bytes();
         self.node.push(i64::from_be_bytes(print[..8].try_into().expect("eight bytes")));
         self.fingerprint.push(print);
+        self.name.push(digest(page.name.as_bytes()) as i64);
         self.bytes.clear();
         append_words(sketch, &mut self.bytes);
         self.sketch.append_value(&self.bytes);
@@ -98,6 +87,7 @@ impl Facts {
             ("reason", Arc::new(StringArray::from(self.reason)) as ArrayRef),
             ("fingerprint", binary(&self.fingerprint)),
             ("node", longs(self.node)),
+            ("name", longs(self.name)),
             ("rank", binary(&self.rank)),
             ("sketch", Arc::new(self.sketch.finish())),
             ("identity", longs(self.identity)),

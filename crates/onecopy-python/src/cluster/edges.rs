@@ -71,7 +71,6 @@ pub fn append_edges(mut part: Part, method: &dyn Method, out: &mut Edges) {
         out.words.push(0);
         out.pages.push(pages as i64);
     }
-    drop_lone(&mut part.entries);
     part.entries.sort_unstable();
     let mut nodes: Vec<u64> = part.holders.iter().map(|(node, _)| *node).collect();
     nodes.sort_unstable();
@@ -96,26 +95,6 @@ pub fn append_edges(mut part: Part, method: &dyn Method, out: &mut Edges) {
         out.words.push(words[node].into());
         out.pages.push(1);
     }
-}
-
-/// Drops entries whose key no other entry has, all but a few. A table of bits finds most of them faster than sorting.
-fn drop_lone(entries: &mut Vec<(u64, u32, u32)>) {
-    let bits = (8 * entries.len()).next_power_of_two().max(64).ilog2();
-    let (mut once, mut twice) = (vec![0u64; 1 << (bits - 6)], vec![0u64; 1 << (bits - 6)]);
-    let place = |key: u64| {
-        // The keys of a part agree in their leading bits.
-        let slot = key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
-        ((slot >> 6) as usize, 1 << (slot & 63))
-    };
-    for &(key, ..) in entries.iter() {
-        let (word, bit) = place(key);
-        twice[word] |= once[word] & bit;
-        once[word] |= bit;
-    }
-    entries.retain(|&(key, ..)| {
-        let (word, bit) = place(key);
-        twice[word] & bit != 0
-    });
 }
 
 /// Joins the holders of keys.

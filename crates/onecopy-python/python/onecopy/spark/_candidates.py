@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
-import pyarrow
-import pyarrow.compute as compute
 from pyspark.sql import functions as F
 
 from .. import _onecopy
 from .._onecopy import OnecopyError
-from . import _passes, _stages
-from ._blobs import Blobs
-from ._pages import Pages
+from . import _stages
 from ._store import measured, stored
-from ._tables import NUMBERS, RARITY, TABLE, packed, rarity_merged, unpacked
 from ._tally import Tally
 
-# The driver adds up this many tables of rarity alone, and they have at least so many counters, as a power of two.
-TABLES, LEAST_BITS = 16, 12
+# The fewest counters of rarity, as a power of two.
+LEAST_BITS = 12
 # Keys of about this many pages fit into a task.
 PAGES_IN_A_PART = 50_000
 # So many more bits of a key travel than keys need to be told apart: few pages meet by chance.
@@ -31,40 +25,23 @@ class Tuning(NamedTuple):
 
     # Words of sketches that a task settles together. A set with more is divided.
     task_words: int = 8_000_000
-    # Edges between contents that the driver connects, and sends to all executors as sets. More are connected in rounds.
-    edges_in_a_task: int = 5_000_000
+    # Edges that one task connects. More are connected in rounds.
+    edges_in_a_task: int = 20_000_000
+    # Contents in sets that are sent to all executors together, with their bins. More are sent in rounds.
+    bins_at_once: int = 20_000_000
     # Counters of rarity, as a power of two. More make fewer keys, and each task needs 1.25 bytes for each.
     rarity_bits: int = 25
 
 
-class Met(NamedTuple):
-    """What the keys of all pages say: tables of edges between contents, how many, and hashes of names of several pages."""
-
-    edges: Blobs
-    count: int
-    repeated: list[int]
+def rarity(tally: Tally) -> Any:
+    """How common shingles are, in a table that is sent to all executors."""
+    return _onecopy.fold_rarity(tally.rarity, max(LEAST_BITS, (tally.words // 2).bit_length()))
 
 
-class Placed(NamedTuple):
-    """The set of each content that may be similar to another, and the bin that it is settled in. Large sets have none.
-
-    Both are in a frame (`node`, `component`, `bin`), and sent to all executors if they are few.
-    """
-
-    frame: Any
-    sent: Optional[Any]
-    # How many bins there are, and contents without one.
-    bins: int
-    large: int
-
-
-def rarity(found: Pages, tally: Tally) -> Any:
-    """How common shingles are. No more counters than all words need."""
-    tables = found.blobs.between(RARITY, RARITY)
-    if found.source.tasks > TABLES:
-        tables = tables.placed(TABLES).mapped(_passes.merge_rarity())
-    counts = rarity_merged(tables.collect())
-    return _onecopy.fold_rarity(counts, max(LEAST_BITS, (tally.words // 2).bit_length()))
+def key_parts(facts: Any, plan: str, counts: Any, packing: tuple[int, int]) -> Any:
+    """The keys of pages, packed by part. `counts` is a table of rarity that was sent to all executors."""
+    run = _stages.key_parts(plan, counts, packing)
+    return facts.select("node", "name", "sketch").mapInArrow(run, "part int, keys binary")
 
 
 def packing(spark: Any, words: int) -> tuple[int, int]:
@@ -74,24 +51,31 @@ def packing(spark: Any, words: int) -> tuple[int, int]:
     return parts, (words // 8).bit_length() + SPARE_BITS
 
 
-def met(found: Pages, plan: str, tally: Tally) -> Met:
-    """Lets the keys of all pages meet, part by part. The edges are stored by the executors."""
-    spark = found.blobs.spark
-    counts, how = rarity(found, tally), packing(spark, tally.words)
-    keyed = spark.sparkContext.broadcast(counts.to_bytes()), how
-    keys = found.tables.mapped(_passes.keys(plan, keyed)).placed(how[0])
-    edges = keys.mapped(_passes.key_edges(plan)).stored()
-    numbers = [json.loads(data) for data in edges.between(NUMBERS, NUMBERS).collect()]
-    return Met(edges, sum(one["edges"] for one in numbers), [name for one in numbers for name in one["repeated"]])
+def edges(parts: Any, plan: str) -> tuple[Any, Any]:
+    """Edges between contents that may be similar, stored by the executors; how many, and how many repeated names."""
+    found = parts.groupBy("part").applyInArrow(
+        _stages.key_edges(plan), "node long, root long, words long, pages long, repeated long"
+    )
+    return measured(found, F.count("node").alias("edges"), F.count("repeated").alias("repeated"))
 
 
-def check_names(found: Pages, repeated: list[int]) -> None:
-    """Refuses two pages with one name."""
-    facts = found.frame(["page", "name"]).where(F.col("name").isin(repeated[:100]))
+def check_names(facts: Any, found: Any, page: str) -> None:
+    """Refuses two judged pages with one name."""
+    repeated = [row["repeated"] for row in found.where("repeated is not null").select("repeated").head(100)]
+    refuse_repeated(facts.where(F.col("name").isin(repeated)), page)
+
+
+def check_rejected(facts: Any, page: str) -> None:
+    """Refuses a rejected page with the name of another: one of them would be lost from `kept`."""
+    rejected = facts.where("reason is not null").select("page").distinct()
+    refuse_repeated(facts.join(rejected, "page", "left_semi"), page)
+
+
+def refuse_repeated(facts: Any, page: str) -> None:
     first = facts.groupBy("page").count().where("count > 1").orderBy("page").first()
     if first is not None:
         raise OnecopyError(
-            f"{first['count']} rows have the same `{found.source.page}`: {first['page']!r}. "
+            f"{first['count']} rows have the same `{page}`: {first['page']!r}. "
             "Results name pages by it, so give each page its own, or choose another column with id_field"
         )
 
@@ -137,33 +121,19 @@ def small_star(pairs: Any) -> Any:
     return sides.union(least.select("node", F.col("least").alias("root"))).where("node <> root").distinct()
 
 
-def placed(found: Met, tuning: Tuning) -> Placed:
-    """Makes sets of edges, and places sets in bins. Frees the edges."""
-    edges = found.edges.between(TABLE, TABLE)
-    if found.count <= tuning.edges_in_a_task:
-        places = of_table(edges.spark, pyarrow.concat_tables(map(unpacked, edges.collect())), tuning)
+def bins(found: Any, edges: int, tuning: Tuning) -> tuple[Any, Any]:
+    """The set of each node, and the bin that it is settled in: `node`, `component`, `bin`. Large sets have none.
+
+    Also how many `nodes` there are, and how many have no bin (`large`).
+    """
+    least = found.sparkSession.sparkContext.defaultParallelism
+    if edges <= tuning.edges_in_a_task:
+        run = _stages.set_bins(tuning.task_words, least)
+        placed = found.groupBy().applyInArrow(run, "node long, component long, bin int")
     else:
-        kind = "node long, root long, words long, pages long"
-        places = of_frame(stored(edges.frame(_passes.unpack(["node", "root", "words", "pages"]), kind)), tuning)
-    found.edges.unpersist()
-    return places
-
-
-def of_table(spark: Any, edges: Any, tuning: Tuning) -> Placed:
-    """The places of contents by a table of edges: `node`, `root`, `words`, `pages`."""
-    least = spark.sparkContext.defaultParallelism
-    places = pyarrow.table(_onecopy.set_bins(edges, tuning.task_words, least))
-    bins = compute.max(places["bin"]).as_py()
-    sent = spark.sparkContext.broadcast(packed(places))
-    return Placed(spark.createDataFrame(places), sent, 0 if bins is None else bins + 1, places["bin"].null_count)
-
-
-def of_frame(edges: Any, tuning: Tuning) -> Placed:
-    """As `of_table`, for more edges than a task connects."""
-    places = weighed(edges, components(edges, tuning.edges_in_a_task), tuning)
-    numbers = F.max("bin").alias("bin"), F.count_if(F.col("bin").isNull()).alias("large")
-    frame, found = measured(places, *numbers)
-    return Placed(frame, None, 0 if found["bin"] is None else found["bin"] + 1, found["large"])
+        placed = weighed(found, components(found, tuning.edges_in_a_task), tuning)
+    large = F.count_if(F.col("bin").isNull()).alias("large")
+    return measured(placed, F.count("node").alias("nodes"), large)
 
 
 def weighed(found: Any, sets: Any, tuning: Tuning) -> Any:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from .. import _onecopy
 from .._onecopy import OnecopyError
-from . import _candidates, _decide, _sketches, _stages
+from . import _candidates, _decide, _large, _sketches, _stages
 from ._small import segment as small
 from ._candidates import Tuning
 from ._dedup import complete, plan_of
@@ -20,7 +20,7 @@ from ._errors import told_plainly
 from ._feed import changes
 from ._links import followed
 from ._merge import merge
-from ._pages import Pages, Source, pages, settings, source
+from ._pages import Pages, check, measure, pages, settings
 from ._segments import NAMES_TO_SEND, Segment, Segments
 from ._statuses import Now, statuses_now
 from ._store import measured, stored
@@ -70,14 +70,12 @@ def update(
         if state is not None and plan != state["plan"]:
             raise OnecopyError(f"{collection}: it was begun with other options: leave them out, or begin a new collection")
         fields = state["fields"] if state else {name: value for name, value in given.items() if name.endswith("_field")}
-        rows = named(source(new_pages, plan, fields), state, collection)
-        found = pages(rows, plan, keying(store, state) if state else tuning.rarity_bits)
-        begun = {"version": 0, "segments": [], "tables": None, "linked": False, "plan": plan, "fields": fields}
-        state = state or {**begun, "page": rows.page, "kind": rows.kind}
+        bits, keyed = (tuning.rarity_bits, None) if state is None else (0, keying(store, state))
+        found = named(pages(new_pages, plan, fields, bits, keyed), state, collection)
         try:
-            return Update(store, state, found, tuning).run(dead)
+            return Update(store, state, found, plan, tuning).run(dead, fields)
         finally:
-            found.blobs.unpersist()
+            found.stored.unpersist()
 
 
 def current(spark: Any, collection: str) -> Updated:
@@ -107,7 +105,7 @@ def rarity_sent(store: Store, table: str) -> Any:
     return store.spark.sparkContext.broadcast(bytes(counts))
 
 
-def named(found: Source, state: Optional[dict[str, Any]], collection: str) -> Source:
+def named(found: Pages, state: Optional[dict[str, Any]], collection: str) -> Pages:
     """Refuses pages that are named by another column than those of the collection."""
     if state is not None and [found.page, found.kind] != [state["page"], state["kind"]]:
         raise OnecopyError(
@@ -120,24 +118,29 @@ def named(found: Source, state: Optional[dict[str, Any]], collection: str) -> So
 class Update:
     """One update: the segments of the version before, and the steps to the next."""
 
-    def __init__(self, store: Store, state: dict[str, Any], found: Pages, tuning: Tuning) -> None:
-        self.store, self.state, self.found, self.tuning = store, state, found, tuning
-        self.plan, self.kind, self.page = state["plan"], state["kind"], state["page"]
-        self.tables = store.new_tables(state["version"] + 1)
-        self.old = Segments(store, [Segment(*part) for part in state["segments"]], self.kind)
-        self.linked = state["linked"]
+    def __init__(self, store: Store, state: Optional[dict[str, Any]], found: Pages, plan: str, tuning: Tuning) -> None:
+        self.store, self.found, self.plan, self.tuning = store, found, plan, tuning
+        self.state = state or {"version": 0, "segments": [], "tables": None, "linked": False}
+        self.version = self.state["version"] + 1
+        self.tables = store.new_tables(self.version)
+        self.old = Segments(store, [Segment(*part) for part in self.state["segments"]], found.kind)
+        self.fresh = found.facts
+        self.judged = self.fresh.where("reason is null")
 
-    def run(self, dead: Any) -> Updated:
+    def run(self, dead: Any, fields: dict[str, Any]) -> Updated:
         """Runs all steps. Nothing is visible to others before the last."""
         try:
-            pages = self._small_segment(dead)
-            pages = self._segment(dead) if pages is None else pages
+            tally = measure(self.found) if self.old.parts else check(self.found)
+            self.linked = self.state["linked"] or bool(tally and tally.linked)
+            pages = self._small_segment(tally.rows if tally else 0, dead)
+            rarity, parts, pages = self._segment(tally, dead) if pages is None else (*self._keyed(), pages)
+            kept = {"page": self.found.page, "kind": self.found.kind, "plan": self.plan, "fields": fields}
+            state = {"version": self.version, "tables": self.tables, "parts": parts, "rarity": rarity, **kept}
             segments = [*self.old.parts, Segment(self.tables, pages)]
-            made = {"version": self.state["version"] + 1, "tables": self.tables, "linked": self.linked}
-            state = {**self.state, **made}
             if len(segments) > SEGMENTS:
-                segments = [merge(self.old._replace(parts=segments), f"{self.tables}/merged", self._keys)]
-            state["segments"] = segments
+                keys_of = lambda facts: self._keys(facts, rarity, parts)
+                segments = [merge(self.old._replace(parts=segments), f"{self.tables}/merged", keys_of)]
+            state |= {"segments": segments, "linked": self.linked}
             self.store.publish(state)
         except BaseException:
             self.store.delete(self.store.path(self.tables))
@@ -146,75 +149,76 @@ class Update:
 
     def repeated(self, name: Any, count: int) -> str:
         """What is wrong with a name that several rows have."""
-        return f"{count} rows have the same `{self.page}`: {name!r}. Give each page its own"
+        return f"{count} rows have the same `{self.found.page}`: {name!r}. Give each page its own"
 
-    def _small_segment(self, dead: Any) -> Optional[int]:
+    def _small_segment(self, rows: int, dead: Any) -> Optional[int]:
         """Writes all tables of the version without Spark's joins, and returns how many pages they have.
 
         Nothing if there are too many pages, if there are links, or if pyarrow does not know the file system.
         """
         paths = [path for part in self.old.parts[:1] for path in self.store.files(part.tables, "keys")[:1]]
-        if self.linked or not paths or not _sketches.can_open(paths) or not small.is_small(self.found.source.frame):
+        if self.linked or rows > small.PAGES or not paths or not _sketches.can_open(paths):
             return None
         names = small.names_of(dead, self.old.arrow("dead").field("page").type)
         return None if names is None else small.SmallSegment(self, names).write()
 
-    def _segment(self, dead: Any) -> int:
-        """Writes all tables of the version, and returns how many pages they have."""
-        tally = self.found.tally if self.old.parts else self.found.tally.of_any()
-        self.linked = self.state["linked"] or bool(tally.linked)
-        self.fresh = stored(self.found.frame(self.old.arrow("facts").names))
-        self.judged = self.found.frame([*self.fresh.columns, "sketch"]).where("reason is null")
+    def _segment(self, tally: Optional[Tally], dead: Any) -> tuple[str, int, int]:
+        """Writes all tables of the version. Returns the table of rarity, the parts of keys, and how many pages there are."""
         row = self.fresh.groupBy("page").count().where("count > 1").orderBy("page").first()
         if row is not None:
             raise OnecopyError(self.repeated(row["page"], row["count"]))
         self.dead = self._names(dead)
         self.gone, known = measured(self.fresh.select("page").union(self.dead), F.count("page").alias("pages"))
-        if not self.old.parts:
-            self._begin(tally)
-        keys = self.found.keys if self.old.parts else self._keys(self.judged)
-        return self._decide(self._write("keys", keys), known["pages"])
+        if self.old.parts:
+            rarity, parts = self._keyed()
+            keys = self.found.keys
+        else:
+            rarity, parts = self._rarity(tally)
+            keys = self._keys(self.judged, rarity, parts)
+        return rarity, parts, self._decide(self._write("keys", keys), known["pages"])
+
+    def _keyed(self) -> tuple[str, int]:
+        """The table of rarity and the number of parts, which stay as they were when the collection began."""
+        return self.state["rarity"], self.state["parts"]
 
     def _names(self, dead: Any) -> Any:
         """The names of dead pages as a frame."""
-        kind = f"page {self.kind}"
+        kind = f"page {self.found.kind}"
         if dead is None:
             return self.store.spark.createDataFrame([], kind)
         if hasattr(dead, "sparkSession"):
-            return stored(dead.select(F.col(dead.columns[0]).cast(self.kind).alias("page")))
+            return stored(dead.select(F.col(dead.columns[0]).cast(self.found.kind).alias("page")))
         return self.store.spark.createDataFrame([(name,) for name in dead], kind)
 
-    def _begin(self, tally: Tally) -> None:
-        """Decides how keys are made of all pages that come: writes how common shingles are, and counts the parts."""
-        counts = _onecopy.open_rarity(_candidates.rarity(self.found, tally))
-        table = self.store.spark.createDataFrame([(bytearray(counts.to_bytes()),)], "counts binary")
-        table.write.parquet(self.store.path(self.tables, "rarity"))
-        parts = max(_candidates.packing(self.store.spark, tally.words)[0], 4)
-        self.state |= {"rarity": f"{self.tables}/rarity", "parts": parts}
+    def _rarity(self, tally: Tally) -> tuple[str, int]:
+        """The table of rarity and the number of parts of a collection that begins."""
+        counters = bytearray(_onecopy.open_rarity(_candidates.rarity(tally)).to_bytes())
+        table, name = self.store.spark.createDataFrame([(counters,)], "counts binary"), f"{self.tables}/rarity"
+        table.write.parquet(self.store.path(name))
+        return name, max(_candidates.packing(self.store.spark, tally.words)[0], 4)
 
-    def _keys(self, facts: Any) -> Any:
-        """The keys of pages of the collection."""
-        run = _stages.key_parts(self.plan, rarity_sent(self.store, self.state["rarity"]), (self.state["parts"], KEY_BITS))
-        return facts.select("node", "name", "sketch").mapInArrow(run, "part int, keys binary")
+    def _keys(self, facts: Any, rarity: str, parts: int) -> Any:
+        return _candidates.key_parts(facts, self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS))
 
     def _decide(self, keys: Any, names: int) -> int:
         """Decides about what changed, and writes all tables of the version. Returns how many pages these have."""
         gone = F.broadcast(self.gone) if names <= NAMES_TO_SEND else self.gone
         old = self.old.latest("facts", gone) if self.old.parts else None
-        facts = self.fresh.unionByName(old.drop("segment")) if old is not None else self.fresh
-        leads = followed(facts.where("reason is null"), self.kind, self.tuning.edges_in_a_task) if self.linked else None
+        facts = self.fresh.drop("sketch")
+        facts = facts.unionByName(old.drop("segment")) if old is not None else facts
+        leads = followed(facts.where("reason is null"), self.found.kind, self.tuning.edges_in_a_task) if self.linked else None
         was = self.old.read("leads", self.state["tables"]) if self.state["linked"] else None
         now = Now(self.old, facts, self.fresh, self.dead, leads, was)
         changed, placed = measured(self._sets(keys, self._touched(gone, now)), F.count("node").alias("nodes"))
         near = self._near(old, changed, placed["nodes"])
         of_bins = stored(self._settled(near, changed, placed["nodes"], leads))
-        self._write("facts", self.fresh)
+        self._write("facts", self.fresh.drop("sketch"))
         self._write("dead", self.dead)
         self._write("sets", changed.drop("was"))
         self._write("settled", of_bins)
         self._write("leads", leads if leads is not None else self.store.spark.createDataFrame([], self.old.schema("leads")))
         at = changed.select("node", "component")
-        sets = near.join(F.broadcast(at) if placed["nodes"] <= NAMES_TO_SEND else at, "node", "left")
+        sets = near.join(F.broadcast(at) if placed["nodes"] <= self.tuning.bins_at_once else at, "node", "left")
         sets = sets.select(F.coalesce("component", "node").alias("set"), "page", "sketch")
         sets = sets if self.old.parts else _sketches.together(sets)
         _sketches.write(sets, self.store.path(self.tables, "sketches"))
@@ -236,7 +240,7 @@ class Update:
 
     def _touched(self, gone: Any, now: Now) -> Any:
         """The nodes of changed pages: as they were, as they are, and of pages whose links lead elsewhere now."""
-        nodes = self.fresh.where("reason is null").select("node")
+        nodes = self.judged.select("node")
         if self.old.parts:
             before = self.old.every("facts").select("page", "node", "reason").where("reason is null")
             names = gone if now.moved is None else self.gone.union(now.moved.select("page"))
@@ -295,11 +299,13 @@ class Update:
     def _settled(self, near: Any, changed: Any, nodes: int, leads: Optional[Any]) -> Any:
         """Decides about the pages of changed sets."""
         edges = changed.select("node", F.col("component").alias("root"), "words", F.lit(1).cast("long").alias("pages"))
-        few = nodes <= self.tuning.edges_in_a_task
-        placed = _candidates.of_table(self.store.spark, edges.toArrow(), self.tuning) if few else _candidates.of_frame(edges, self.tuning)
-        at = F.broadcast(placed.frame) if few else placed.frame
-        near = _decide.compared(near.join(at, "node").select(*_decide.PARTS, "component", "bin"), leads)
-        return _decide.settled_near(near, placed, _decide.Deciding(self.plan, self.kind, self.tuning))
+        bins, placed = _candidates.bins(edges, nodes, self.tuning)
+        near = _decide.compared(near, leads)
+        context = _decide.Deciding(self.plan, self.found.kind, self.tuning)
+        of_bins = _decide.settled(near, bins, placed["nodes"], context)
+        if placed["large"]:
+            of_bins = of_bins.unionByName(_large.settled(near, bins, context))
+        return of_bins
 
     def _write(self, name: str, frame: Any) -> Any:
         frame.write.parquet(self.store.path(self.tables, name))

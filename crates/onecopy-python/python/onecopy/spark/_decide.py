@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
 
 from .. import _onecopy
-from . import _large, _passes, _stages
-from ._blobs import Blobs, batches, made
-from ._candidates import Placed, Tuning
-from ._feed import decisions_kind
-from ._pages import Pages
+from . import _stages
+from ._candidates import Tuning
 from ._store import stored
 
 PARTS = ["page", "fingerprint", "rank", "sketch", "identity", "flags"]
+
+# Each round looks at all sketches. Instead of more rounds, sketches move to their bins by way of their nodes.
+MOST_ROUNDS = 4
 
 
 class Deciding(NamedTuple):
@@ -27,57 +25,51 @@ class Deciding(NamedTuple):
     tuning: Tuning
 
 
-def near_pages(found: Pages, placed: Placed) -> Any:
-    """The pages in sets: what a task must know of each, with its `component` and `bin`."""
-    if placed.sent is not None:
-        return found.frame(PARTS, placed.sent)
-    judged = found.frame([*PARTS, "node", "reason"]).where("reason is null").drop("reason")
-    return judged.join(placed.frame, "node").drop("node")
+def decisions_kind(kind: str) -> str:
+    """The columns of decisions, for pages with names of this type."""
+    return f"page {kind}, winner {kind}, similarity double, kind string, group {kind}, members int"
 
 
-def compared(near: Any, followed: Optional[Any]) -> Any:
+def compared(facts: Any, followed: Optional[Any]) -> Any:
     """The pages that are compared, each with the pages that it names as its own in `named`."""
     if followed is None:
-        return near
+        return facts
     stands = followed.where("not tested").select("page")
     tested = followed.where("tested").groupBy("page").agg(F.collect_set("target").alias("named"))
-    return near.join(stands, "page", "left_anti").join(tested, "page", "left")
+    return facts.join(stands, "page", "left_anti").join(tested, "page", "left")
 
 
-def planned(found: Pages, placed: Placed, path: Any) -> Placed:
+def planned(bins: Any, pages: Any, path: Any) -> Any:
     """The bins of a saved plan: sets whose first contents have about one length are settled by one machine.
 
     A machine has as many bins as tasks need. Sets without a bin are too large for a task, and stay so.
     """
     partitions, machines = _onecopy.read_partitions(path)
-    share = 1 + max(placed.bins - 1, 0) // machines
-    first = found.frame(["node", "sketch"]).join(placed.frame.where("node = component and bin is not null"), "node")
+    share = 1 + (bins.agg(F.max("bin")).first()[0] or 0) // machines
+    first = bins.where("node = component and bin is not null").select("node", "component")
+    named = pages.select("node", "sketch").join(F.broadcast(first), "node").dropDuplicates(["component"])
     run = _stages.machines(partitions)
-    of_sets = first.dropDuplicates(["component"]).select("component", "sketch").mapInArrow(run, "component long, machine int")
+    of_sets = named.select("component", "sketch").mapInArrow(run, "component long, machine int")
     number = F.col("machine") * share + F.pmod(F.xxhash64("component"), F.lit(share)).cast("int")
-    joined = placed.frame.join(of_sets.select("component", number.alias("planned")), "component", "left")
-    own = F.when(F.col("bin").isNotNull(), F.coalesce("planned", "bin")).alias("bin")
-    return Placed(stored(joined.select("node", "component", own)), None, machines * share, placed.large)
+    found = bins.join(of_sets.select("component", number.alias("planned")), "component", "left")
+    return stored(found.select("node", "component", F.when(F.col("bin").isNotNull(), F.coalesce("planned", "bin")).alias("bin")))
 
 
-def settled(found: Pages, placed: Placed, context: Deciding) -> Any:
-    """Decides about the pages of all bins, and gives the reasons of rejected pages. Other pages are kept, and in no group."""
-    return decided(found.tables.mapped(_passes.pack(placed.sent)), placed, context)
-
-
-def settled_near(near: Any, placed: Placed, context: Deciding) -> Any:
-    """Decides about pages with a `component` and a `bin`; those without a bin are in sets too large for a task."""
-    pages = near.where("bin is not null")
-    blobs = made(near.sparkSession, batches(pages), _passes.pack(None, to_arrow_schema(pages.schema)))
-    of_bins = decided(blobs, placed, context).drop("reason")
-    return of_bins.unionByName(_large.settled(near, context)) if placed.large else of_bins
-
-
-def decided(packed: Blobs, placed: Placed, context: Deciding) -> Any:
-    """Moves packed pages to their bins, and settles them."""
-    kind = f"{decisions_kind(context.kind)}, reason string"
-    schema = to_arrow_schema(StructType.fromDDL(kind))
-    return packed.placed(max(placed.bins, 1)).frame(_passes.settle(context.plan, schema), kind)
+def settled(pages: Any, bins: Any, nodes: int, context: Deciding) -> Any:
+    """Decides about the pages of all bins. Pages in none are kept, and in no group."""
+    columns = [*PARTS, *(["named"] if "named" in pages.columns else [])]
+    rounds = 1 + nodes // context.tuning.bins_at_once
+    placed, near = bins.where("bin is not null"), None
+    if rounds > MOST_ROUNDS:
+        near, rounds = pages.join(placed, "node").select(*columns, "component", "bin"), 0
+    for number in range(rounds):
+        # Sent to all executors, so that sketches move only to their bins.
+        own = placed.where(F.pmod(F.xxhash64("node"), F.lit(rounds)) == number) if rounds > 1 else placed
+        met = pages.join(F.broadcast(own), "node").select(*columns, "component", "bin")
+        near = met if near is None else near.unionByName(met)
+    packed = near.mapInArrow(_stages.pack(), "bin int, pages binary, sketches binary")
+    kind = decisions_kind(context.kind)
+    return packed.groupBy("bin").applyInArrow(_stages.settle_packed(context.plan), kind)
 
 
 def shared(decisions: Any, followed: Optional[Any]) -> Any:

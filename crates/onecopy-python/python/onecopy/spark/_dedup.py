@@ -12,22 +12,17 @@ from .. import _onecopy
 from .._dedup import ABOUT_FILES, DEFAULTS
 from .._onecopy import OnecopyError
 from .._options import arguments
-from . import _candidates
+from . import _candidates, _large
 from ._candidates import Tuning
-from ._decide import Deciding, compared, near_pages, planned, settled, settled_near, shared
+from ._decide import Deciding, compared, planned, settled, shared
 from ._errors import told_plainly
-from ._links import COLUMNS as LINK_COLUMNS
 from ._links import followed
-from ._pages import Pages, pages, settings, source
+from ._pages import Pages, check, pages, settings
 from ._store import stored
 from ._tally import Tally
 
 # Options that have no meaning here: files, and the resources of one machine.
 NOT_HERE = (*ABOUT_FILES, "data", "out", "memory", "threads", "quiet", "recall_pages", "popularity", "against")
-
-
-# So many names of removed pages are sent to all executors. More are joined with the rows, which moves all rows.
-NAMES_TO_SEND = 1_000_000
 
 
 class Deduplicated:
@@ -39,19 +34,17 @@ class Deduplicated:
     rejected  page, reason of each row that could not be judged
     """
 
-    def __init__(self, df: Any, page: str, decided: Any, rows: int) -> None:
+    def __init__(self, df: Any, page: str, decided: Any, rejected: Any) -> None:
         self._df = df
         self._page = page
         self._decided = decided
-        self._rows = rows
+        self.rejected = rejected
         self._report: Optional[dict[str, int]] = None
 
     @property
     def kept(self) -> Any:
         """The rows that stay."""
-        gone = self._decided.where("winner is not null or reason is not null").select(F.col("page").alias("__gone"))
-        if self.report["read"] - self.report["kept"] <= NAMES_TO_SEND:
-            gone = F.broadcast(gone)
+        gone = self.removed.select("page").union(self.rejected.select("page")).withColumnRenamed("page", "__gone")
         page = F.col(f"`{self._page}`" if self._page in self._df.columns else self._page)
         return self._df.join(gone, page == F.col("__gone"), "left_anti")
 
@@ -67,11 +60,6 @@ class Deduplicated:
         return self._decided.where("group is not null").select("group", "page", status.alias("status"))
 
     @property
-    def rejected(self) -> Any:
-        """The rows that could not be judged, each with the reason."""
-        return self._decided.where("reason is not null").select("page", "reason")
-
-    @property
     def report(self) -> dict[str, int]:
         """The numbers of the run."""
         if self._report is None:
@@ -79,18 +67,19 @@ class Deduplicated:
         return dict(self._report)
 
     def _count(self) -> dict[str, int]:
+        read, rejected = self._df.count(), self.rejected.count()
         row = self._decided.agg(
-            F.count("reason").alias("rejected"),
             F.count("winner").alias("removed"),
             F.count_distinct("group").alias("groups"),
             *[F.count_if(F.col("kind") == kind).alias(kind) for kind in ("exact", "near", "url", "redirect")],
         ).first()
-        kept = self._rows - row["rejected"] - row["removed"]
-        return {"read": self._rows, "kept": kept, **row.asDict()}
+        kept = read - rejected - row["removed"]
+        return {"read": read, "kept": kept, "rejected": rejected, **row.asDict()}
 
     def unpersist(self) -> None:
         """Frees what the executors store for this result."""
         self._decided.unpersist()
+        self.rejected.unpersist()
 
     def __repr__(self) -> str:
         counts = (f"{self.report[name]} {name}" for name in ("kept", "removed", "rejected"))
@@ -110,13 +99,12 @@ def dedup(df: Any, *, tuning: Tuning = Tuning(), plan: Any = None, **options: An
         _onecopy.read_partitions(plan)
     job = plan_of(given)
     with told_plainly(), settings(df.sparkSession):
-        rows = source(df, job, given)
-        found = pages(rows, job, tuning.rarity_bits)
+        found = pages(df, job, given, tuning.rarity_bits)
         try:
-            decided, tally = decide(found, Deciding(job, rows.kind, tuning), plan)
+            decided, rejected = decide(found, job, tuning, plan)
         finally:
-            found.blobs.unpersist()
-    return Deduplicated(df, rows.page, decided, tally.rows)
+            found.stored.unpersist()
+    return Deduplicated(df, found.page, decided, rejected)
 
 
 def complete(options: dict[str, Any]) -> dict[str, Any]:
@@ -135,27 +123,36 @@ def plan_of(given: dict[str, Any]) -> str:
         return _onecopy.make_plan([os.fspath(item) for item in arguments(given, DEFAULTS, folder)])
 
 
-def decide(found: Pages, context: Deciding, partitions: Any = None) -> tuple[Any, Tally]:
-    """Decisions and rejected pages, stored by the executors, and the numbers of all pages."""
-    tally = found.tally.of_any()
-    met = _candidates.met(found, context.plan, tally)
-    if met.repeated:
-        _candidates.check_names(found, met.repeated)
-    placed = _candidates.placed(met, context.tuning)
+def decide(found: Pages, plan: str, tuning: Tuning, partitions: Any = None) -> tuple[Any, Any]:
+    """Decisions and rejected pages, stored by the executors."""
+    tally = check(found)
+    if tally.judged < tally.rows:
+        _candidates.check_rejected(found.facts, found.page)
+    facts = found.facts.where("reason is null")
+    packing = _candidates.packing(facts.sparkSession, tally.words)
+    counts = facts.sparkSession.sparkContext.broadcast(_candidates.rarity(tally).to_bytes())
+    keys = _candidates.key_parts(found.facts, plan, counts, packing)
+    edges, met = _candidates.edges(keys, plan)
+    if met["repeated"]:
+        _candidates.check_names(found.facts, edges, found.page)
+    bins, placed = _candidates.bins(edges.where("node is not null"), met["edges"], tuning)
     if partitions is not None:
-        placed = planned(found, placed, partitions)
-    leads = None
-    if tally.linked:
-        facts = found.frame([*LINK_COLUMNS, "reason"]).where("reason is null")
-        leads = followed(facts, context.kind, context.tuning.edges_in_a_task)
-    if leads is None and placed.sent is not None and not placed.large:
-        return stored(shared(settled(found, placed, context), None)), tally
-    near = compared(near_pages(found, placed), leads)
-    decided = shared(settled_near(near, placed, context), leads)
-    return stored(decided.unionByName(rejected(found, leads), allowMissingColumns=True)), tally
+        bins = planned(bins, facts, partitions)
+    leads = followed(facts, found.kind, tuning.edges_in_a_task) if tally.linked else None
+    near = compared(facts, leads)
+    context = Deciding(plan, found.kind, tuning)
+    of_bins = settled(near, bins, placed["nodes"], context)
+    if placed["large"]:
+        of_bins = of_bins.unionByName(_large.settled(near, bins, context))
+    decided = stored(shared(of_bins, leads))
+    return decided, rejected(found, tally, leads)
 
 
-def rejected(found: Pages, leads: Optional[Any]) -> Any:
-    """The pages that could not be judged: `page`, `reason`."""
-    pages = found.frame(["page", "reason"]).where("reason is not null")
-    return pages if leads is None else pages.union(leads.where("reason is not null").select("page", "reason"))
+def rejected(found: Pages, tally: Tally, leads: Optional[Any]) -> Any:
+    """The pages that could not be judged, stored by the executors."""
+    pages = found.facts.where("reason is not null").select("page", "reason")
+    if tally.judged == tally.rows:
+        pages = found.facts.sparkSession.createDataFrame([], pages.schema)
+    if leads is not None:
+        pages = pages.union(leads.where("reason is not null").select("page", "reason"))
+    return stored(pages)

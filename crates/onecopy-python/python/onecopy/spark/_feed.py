@@ -9,11 +9,6 @@ from pyspark.sql import functions as F
 PARTS = ["status", "winner", "similarity", "kind", "group", "reason"]
 
 
-def decisions_kind(kind: str) -> str:
-    """The columns of decisions, for pages with names of this type."""
-    return f"page {kind}, winner {kind}, similarity double, kind string, group {kind}, members int"
-
-
 def pages_kind(kind: str) -> str:
     """The columns of statuses, for pages with names of this type."""
     return f"page {kind}, status string, winner {kind}, similarity double, kind string, group {kind}, reason string"

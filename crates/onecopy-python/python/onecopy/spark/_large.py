@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from . import _stages
 from ._candidates import Tuning, components
-from ._feed import decisions_kind
+from ._decide import PARTS, Deciding, decisions_kind
 from ._store import stored
 
 # Numbers of rows begin anew in each partition, above this many bits.
@@ -22,12 +22,12 @@ ROW_BITS = 33
 FAVOURED = 1 << 8
 
 
-def settled(near: Any, context: Any) -> Any:
+def settled(near: Any, bins: Any, context: Deciding) -> Any:
     """Decides about the pages of sets that have no bin."""
     plan, kind, tuning = context
     if "named" not in near.columns:
         near = near.withColumn("named", F.array().cast(f"array<{kind}>"))
-    pages = near.where("bin is null").drop("component", "bin")
+    pages = near.join(bins.where("bin is null").select("node"), "node").select(*PARTS, "named")
     pages = stored(ordered(pages, plan))
     contents, blocks = numbered(pages, tuning)
     removed = in_blocks(contents, blocks, plan)

@@ -10,9 +10,6 @@ from . import _stages
 from ._candidates import components
 from ._store import stored
 
-# The facts that say where pages lead.
-COLUMNS = ["page", "name", "rank", "identity", "exact", "flags", "links"]
-
 
 def followed(facts: Any, kind: str, edges_in_a_task: int) -> Optional[Any]:
     """Where pages lead: `page`, `target`, `revisit`, `reason`, `tested`. Nothing if no page has a link.

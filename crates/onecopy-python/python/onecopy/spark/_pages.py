@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Iterator, NamedTuple, Optional, Sequence
+from typing import Any, Iterator, NamedTuple, Optional
 
+from pyspark import StorageLevel
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from .. import _onecopy
 from .._onecopy import OnecopyError
-from . import _passes
-from ._blobs import Blobs, batches, made
-from ._tables import NARROW, NUMBERS, PART, TABLE
-from ._tally import Tally
+from . import _stages
+from ._tally import Tally, merged
 
 # The facts of a page. `node` is the first half of the fingerprint: pages with one text have one node.
 FACTS = (
@@ -22,7 +20,7 @@ FACTS = (
     "identity long, exact long, flags int, links binary"
 )
 # Those of them that are small.
-SMALL_FACTS = FACTS.replace("sketch binary, ", "")
+NARROW = FACTS.replace("sketch binary, ", "")
 # Rows of large pages must fit into memory together.
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
@@ -30,53 +28,30 @@ SETTINGS = {
 }
 # A task appraises at least so many bytes of the files.
 BYTES_IN_A_TASK = 128 << 20
+# The driver adds up this many tallies alone.
+TALLIES = 16
 WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 
 
-class Source(NamedTuple):
-    """The rows of a frame that become pages: the frame with the columns that count, and how its pages are named."""
+class Pages(NamedTuple):
+    """The pages of a frame, and the column that names them. `stored` has the facts and the tallies of partitions."""
 
-    frame: Any
+    stored: Any
     page: str
     kind: str
-    # The names of the structures that the name is in, and its own, with a zero between them.
-    path: str
-    # How many tasks there are at most.
+    # How many tallies there are at most.
     tasks: int
 
     @property
-    def schema(self) -> Any:
-        """The columns as Arrow knows them."""
-        return to_arrow_schema(self.frame.schema)
-
-
-class Pages(NamedTuple):
-    """The pages of a frame as stored blobs: their facts with and without sketches, keys, and a tally of each task."""
-
-    blobs: Blobs
-    source: Source
-
-    @property
-    def tables(self) -> Blobs:
-        """The tables of facts."""
-        return self.blobs.between(TABLE, TABLE)
-
-    def frame(self, columns: Sequence[str], sent: Optional[Any] = None) -> Any:
-        """These facts of all rows, or of pages in the sets of `sent`, with their `component` and `bin`."""
-        kinds = dict(part.split(" ") for part in f"page {self.source.kind}, {FACTS}, component long, bin int".split(", "))
-        columns = [*columns, *([] if sent is None else ["component", "bin"])]
-        tables = self.tables if "sketch" in columns else self.blobs.between(NARROW, NARROW)
-        return tables.frame(_passes.unpack(columns, sent), ", ".join(f"{name} {kinds[name]}" for name in columns))
+    def facts(self) -> Any:
+        """The facts of each page."""
+        alone = "tally is null and keys is null" if "keys" in self.stored.columns else "tally is null"
+        return self.stored.where(alone).drop("tally", "part", "keys")
 
     @property
     def keys(self) -> Any:
-        """The keys of pages, packed by part."""
-        return self.blobs.between(PART, TABLE - 1).frame(_passes.key_rows(), "part int, keys binary")
-
-    @property
-    def tally(self) -> Tally:
-        """The numbers of all pages. Refuses rows without names."""
-        return Tally(self.blobs.between(NUMBERS, NUMBERS).collect()).checked(self.source.page)
+        """The keys of pages, packed by part, if they were asked for."""
+        return self.stored.where("keys is not null").select("part", "keys")
 
 
 @contextmanager
@@ -94,33 +69,23 @@ def settings(spark: Any) -> Iterator[None]:
             spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
-def source(df: Any, plan: str, given: dict[str, Any]) -> Source:
-    """The rows of a frame, in as many tasks as they need."""
+def pages(df: Any, plan: str, given: dict[str, Any], rarity_bits: int, keyed: Any = None) -> Pages:
+    """The pages of a frame, computed once and stored by the executors; with their keys if `keyed` says how."""
     page, kind = naming_column(df, given)
     wanted = used_columns(df, given)
     # An error about columns comes before any work, in the words of the program.
-    _onecopy.appraise_pages(to_arrow_schema(wanted.schema).empty_table(), plan)
-    path = page.replace(".", "\0") if page not in df.columns else page
-    tasks = min(tasks_for(wanted), 1 << 30)
-    return Source(wanted.coalesce(tasks), page, kind, path, tasks)
-
-
-def pages(rows: Source, plan: str, keyed: Any) -> Pages:
-    """The pages of rows, computed once. `keyed` has how common shingles are, and how keys are packed; or it is the number
-    of bits of a table, and how common they are is counted.
-    """
-    run = _passes.appraise(rows.schema, rows.path, plan, keyed)
-    return Pages(made(rows.frame.sparkSession, batches(rows.frame), run).stored(), rows)
+    _onecopy.appraise_pages(_empty(wanted), plan)
+    run = _stages.appraise(plan, page.replace(".", "\0") if page not in df.columns else page, rarity_bits, keyed)
+    tasks = tasks_for(wanted)
+    columns = f"page {kind}, {FACTS}, tally binary{', part int, keys binary' if keyed else ''}"
+    facts = wanted.coalesce(min(tasks, 1 << 30)).mapInArrow(run, columns)
+    return Pages(facts.persist(StorageLevel.DISK_ONLY), page, kind, tasks)
 
 
 def tasks_for(df: Any) -> int:
-    """How many tasks appraise a frame: all cores have work. Many if its size is not known."""
-    return max(df.sparkSession.sparkContext.defaultParallelism, size_of(df) // BYTES_IN_A_TASK)
-
-
-def size_of(df: Any) -> int:
-    """The bytes of a frame, as far as Spark knows. Packed files have some times as much text."""
-    return int(str(df._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+    """How many tasks appraise a frame: each has a tally, and all cores have work. Many if its size is not known."""
+    size = int(str(df._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()))
+    return max(df.sparkSession.sparkContext.defaultParallelism, size // BYTES_IN_A_TASK)
 
 
 def naming_column(df: Any, given: dict[str, Any]) -> tuple[str, str]:
@@ -163,3 +128,37 @@ def used_columns(df: Any, given: dict[str, Any]) -> Any:
     used = set(texts if not given["text_field"] else []) | set(others) | set(named)
     used |= {name.partition(".")[0] for name in named}
     return df.select([F.col(f"`{name}`") for name in df.columns if name in used])
+
+
+def _empty(df: Any) -> Any:
+    """An empty Arrow table with the columns of a frame."""
+    import pyarrow
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return pyarrow.Table.from_batches([], to_arrow_schema(df.schema))
+
+
+def measure(found: Pages) -> Optional[Tally]:
+    """The tally of all pages; nothing if there are none. Refuses rows without names."""
+    tallies = found.stored.where("tally is not null").select("tally")
+    if found.tasks > TALLIES:
+        parts = tallies.withColumn("part", F.pmod(F.spark_partition_id(), F.lit(TALLIES)))
+        tallies = parts.groupBy("part").applyInArrow(_stages.merge_tallies(), "tally binary")
+    packed = [row["tally"] for row in tallies.collect()]
+    tally = merged(packed) if packed else None
+    if tally is not None and tally.nameless:
+        raise OnecopyError(
+            f"{tally.nameless} of {tally.rows} rows have no `{found.page}`: "
+            "give every page a name of its own, or choose another column with id_field"
+        )
+    return tally
+
+
+def check(found: Pages) -> Tally:
+    """The tally of all pages. Refuses frames without pages."""
+    tally = measure(found)
+    if tally is None:
+        raise OnecopyError("the data has no rows: give at least one page")
+    if not tally.judged:
+        raise OnecopyError(f"none of the {tally.rows} rows could be judged: {tally.reason}")
+    return tally

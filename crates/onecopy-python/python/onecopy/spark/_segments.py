@@ -8,8 +8,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from ._feed import decisions_kind, pages_kind
-from ._pages import SMALL_FACTS
+from ._decide import decisions_kind
+from ._feed import pages_kind
+from ._pages import NARROW
 from ._versions import Store
 
 # The names in these tables of a segment hide older rows.
@@ -35,7 +36,7 @@ class Segments(NamedTuple):
     def schema(self, name: str) -> str:
         """The columns of a table. Spark need not look them up in its files."""
         return {
-            "facts": f"page {self.kind}, {SMALL_FACTS}",
+            "facts": f"page {self.kind}, {NARROW}",
             "dead": f"page {self.kind}",
             "keys": "part int, keys binary",
             "sketches": f"set long, page {self.kind}, sketch binary",

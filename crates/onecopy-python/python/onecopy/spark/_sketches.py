@@ -12,8 +12,9 @@ from pyspark.sql import functions as F
 
 from . import _stages
 from ._segments import Segments
-from ._small.reading import GROUP_BYTES
 
+# Bytes of a row group. A set that is read costs at least so many.
+GROUP_BYTES = 192 << 10
 OPTIONS = {
     "parquet.block.size": str(GROUP_BYTES),
     "parquet.page.size": str(GROUP_BYTES),

@@ -9,6 +9,10 @@ from typing import Any, Callable, Iterator
 
 import onecopy
 
+# So many bytes of sketches are packed together.
+PACKED_BYTES = 128 << 20
+
+
 def checked(run: Callable[..., Any]) -> Callable[..., Any]:
     """The function, which refuses to run on a worker with another version of onecopy than the driver."""
     version = onecopy.__version__
@@ -26,6 +30,64 @@ def checked(run: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
+def appraise(plan: str, page: str, bits: int, keyed: Any = None) -> Callable[..., Any]:
+    """Rows to pages: what `dedup` needs to know of each row, and its name in `page`.
+
+    The last row of a partition has only its `tally`: the numbers of its pages, and how common their shingles are. With
+    the rarity and packing of `keyed`, further rows have only the `keys` of pages that fall into a `part`.
+    """
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import onecopy
+        import pyarrow
+        import pyarrow.compute
+        from onecopy import _onecopy
+        from onecopy.spark._tally import Tally, rarity_of
+
+        tally, empty = Tally(onecopy.Rarity(bits)), None
+        counts = rarity_of(keyed[0]) if keyed else None
+
+        def alone(**values: Any) -> Iterator[Any]:
+            some = len(next(iter(values.values())))
+            columns = {field.name: values.get(field.name, pyarrow.nulls(some, field.type)) for field in empty.schema}
+            return pyarrow.table(columns, schema=empty.schema).to_batches()
+
+        for batch in batches:
+            rows = pyarrow.Table.from_batches([batch])
+            table = pyarrow.table(_onecopy.appraise_pages(rows, plan))
+            name = rows
+            for part in page.split("\0"):
+                name = name[part] if name is rows else pyarrow.compute.struct_field(name, part)
+            table = table.add_column(0, "page", name)
+            tally.add(table)
+            facts = table
+            more = [("tally", pyarrow.binary()), ("part", pyarrow.int32()), ("keys", pyarrow.binary())]
+            for name, kind in more if keyed else more[:1]:
+                table = table.append_column(name, pyarrow.nulls(len(table), kind))
+            empty = table.schema.empty_table()
+            yield from table.to_batches()
+            if keyed:
+                keys = pyarrow.table(_onecopy.key_parts(facts, plan, counts, keyed[1]))
+                yield from alone(part=keys["part"], keys=keys["keys"])
+        if empty is not None:
+            yield from alone(tally=pyarrow.array([tally.to_bytes()], pyarrow.binary()))
+
+    return checked(run)
+
+
+def merge_tallies() -> Callable[..., Any]:
+    """Adds up the tallies of a group."""
+
+    def run(table: Any) -> Any:
+        import pyarrow
+        from onecopy.spark._tally import merged
+
+        packed = merged(table["tally"].to_pylist()).to_bytes()
+        return pyarrow.table({"tally": pyarrow.array([packed], pyarrow.binary())})
+
+    return checked(run)
+
+
 def key_parts(plan: str, rarity: Any, packing: tuple[int, int]) -> Callable[..., Any]:
     """Pages to keys, packed by the part of all keys that they fall into. `packing` has how many parts, and bits of keys."""
 
@@ -41,6 +103,23 @@ def key_parts(plan: str, rarity: Any, packing: tuple[int, int]) -> Callable[...,
     return checked(run)
 
 
+def key_edges(plan: str) -> Callable[..., Any]:
+    """The keys of a part to edges between contents that may be similar, and the hashes of repeated names."""
+
+    def run(table: Any) -> Any:
+        import pyarrow
+        from onecopy import _onecopy
+
+        edges, repeated = _onecopy.key_edges(table, plan)
+        edges = pyarrow.table(edges)
+        edges = edges.append_column("repeated", pyarrow.nulls(len(edges), pyarrow.int64()))
+        names = {name: pyarrow.nulls(len(repeated), pyarrow.int64()) for name in edges.column_names[:-1]}
+        names["repeated"] = pyarrow.array(repeated, pyarrow.int64())
+        return pyarrow.concat_tables([edges, pyarrow.table(names)])
+
+    return checked(run)
+
+
 def connect_nodes() -> Callable[..., Any]:
     """Edges to sets, in one task."""
 
@@ -49,6 +128,18 @@ def connect_nodes() -> Callable[..., Any]:
         from onecopy import _onecopy
 
         return pyarrow.table(_onecopy.connect_nodes(table))
+
+    return checked(run)
+
+
+def set_bins(task_words: int, least: int) -> Callable[..., Any]:
+    """Edges to sets and their bins, in one task."""
+
+    def run(table: Any) -> Any:
+        import pyarrow
+        from onecopy import _onecopy
+
+        return pyarrow.table(_onecopy.set_bins(table, task_words, least))
 
     return checked(run)
 
@@ -105,6 +196,54 @@ def follow_links() -> Callable[..., Any]:
             )
 
         return pyarrow.concat_tables([rows(ends, False), rows(tested, True)])
+
+    return checked(run)
+
+
+def pack() -> Callable[..., Any]:
+    """Pages to rows of many pages, by bin. Sketches of similar pages are packed as their differences."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        from onecopy import _onecopy
+        from onecopy.spark._stages import PACKED_BYTES
+
+        def packed(tables: list[Any]) -> Iterator[Any]:
+            table = pyarrow.concat_tables(tables)
+            narrow = table.drop_columns(["bin", "component", "sketch"]).combine_chunks()
+            for number, rows, sketches in _onecopy.pack_sketches(table.select(["bin", "component", "sketch"])):
+                pages, sink = narrow.take(pyarrow.array(rows, pyarrow.uint32())), pyarrow.BufferOutputStream()
+                with pyarrow.ipc.new_stream(sink, pages.schema) as stream:
+                    stream.write_table(pages)
+                row = {"bin": [number], "pages": [sink.getvalue().to_pybytes()], "sketches": [sketches]}
+                kinds = [("bin", pyarrow.int32()), ("pages", pyarrow.binary()), ("sketches", pyarrow.binary())]
+                yield pyarrow.RecordBatch.from_pydict(row, pyarrow.schema(kinds))
+
+        held, size = [], 0
+        for batch in batches:
+            held.append(pyarrow.Table.from_batches([batch]))
+            size += batch.nbytes
+            if size >= PACKED_BYTES:
+                yield from packed(held)
+                held, size = [], 0
+        if held:
+            yield from packed(held)
+
+    return checked(run)
+
+
+def settle_packed(plan: str) -> Callable[..., Any]:
+    """As `settle`, for pages that `pack` packed."""
+    whole = settle(plan)
+
+    def run(table: Any) -> Any:
+        import pyarrow
+        from onecopy import _onecopy
+
+        streams = [pyarrow.ipc.open_stream(pages.as_buffer()) for pages in table["pages"]]
+        pages = pyarrow.concat_tables(stream.read_all() for stream in streams)
+        sketches = pyarrow.table(_onecopy.unpack_sketches(table.select(["sketches"])))
+        return whole(pages.append_column("sketch", sketches["sketch"]))
 
     return checked(run)
 

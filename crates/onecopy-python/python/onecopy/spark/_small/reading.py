@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any, Iterable, Iterator
 
 import numpy
@@ -13,14 +12,25 @@ from pyarrow import fs
 
 # So many row groups of sketches are read at once.
 GROUPS = 32
-# Bytes of a row group of sketches. A set that is read costs at least so many.
-GROUP_BYTES = 192 << 10
 
 
 def opened(path: str) -> Any:
     """A Parquet file of any file system that pyarrow knows."""
     files, name = fs.FileSystem.from_uri(path)
     return pyarrow.parquet.ParquetFile(files.open_input_file(name))
+
+
+def packed(table: Any) -> bytes:
+    """A table as bytes."""
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def unpacked(data: bytes) -> Any:
+    """The table that `packed` packed."""
+    return pyarrow.ipc.open_stream(data).read_all()
 
 
 def groups_of(path: str, columns: list[str]) -> Iterator[Any]:
@@ -57,16 +67,3 @@ def may_have(file: Any, number: int, sets: Any) -> bool:
     range_ = file.metadata.row_group(number).column(0).statistics
     first = numpy.searchsorted(sets, range_.min)
     return bool(first < len(sets) and sets[first] <= range_.max)
-
-
-def write_sketches(tables: list[Any], name: str, folder: str, schema: Any) -> None:
-    """Writes a file of sketches in the order of their sets. A task that is tried again writes the same file."""
-    table = pyarrow.concat_tables([schema.empty_table(), *(table.select(schema.names).cast(schema) for table in tables)])
-    if not len(table):
-        return
-    table = table.sort_by("set")
-    files, path = fs.FileSystem.from_uri(folder)
-    draft = f"{path}/.{uuid.uuid4().hex}"
-    rows = max(1, len(table) * GROUP_BYTES // table.nbytes)
-    pyarrow.parquet.write_table(table, draft, filesystem=files, row_group_size=rows, compression="none", use_dictionary=False)
-    files.move(draft, f"{path}/{name}.parquet")

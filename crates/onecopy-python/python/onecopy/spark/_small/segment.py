@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Iterable, Optional
 
 import pyarrow
 import pyarrow.compute as compute
 import pyarrow.parquet
 from pyarrow import fs
+from pyspark.sql import functions as F
 
 from ... import _onecopy
 from ..._onecopy import OnecopyError
-from .._pages import size_of
+from .. import _sketches
 from .._segments import Segment
-from .._tables import NARROW, TABLE, sorted_out
-from .._tally import Tally
-from .rows import beside, newest, values, within, without
+from .rows import beside, mapped, newest, values, within, without
 from .sets import changed_sets, named
 from .statuses import changes, statuses
-from .tasks import Wanted, edges, find, fresh_sketches, moved_sketches, settle
+from .tasks import Wanted, edges, find, moved_sketches, settle
 
-# The driver handles so many pages, and looks for them in frames of so many bytes. A size above the last is not known.
-PAGES, BYTES, UNKNOWN = 200_000, 512 << 20, 1 << 50
+# The driver handles so many pages.
+PAGES = 200_000
 # What a task must know of a page besides its sketch.
 FACTS = ["page", "node", "fingerprint", "rank", "identity", "flags", "reason"]
 # Keys are random numbers.
@@ -38,8 +37,7 @@ class SmallSegment:
 
     def write(self) -> Optional[int]:
         """Writes all tables of the version, and returns how many pages they have. Nothing if this takes a cluster."""
-        if not self._collect():
-            return None
+        self._collect()
         self.gone = values(self.fresh["page"], self.dead)
         (before,) = find(self.old, Wanted("facts", ["page", "node", "reason"], "page", self.gone))
         touched = values(*(rows.filter(compute.is_null(rows["reason"]))["node"] for rows in (self.fresh, before)))
@@ -55,23 +53,17 @@ class SmallSegment:
         segments = self.old._replace(parts=[*self.old.parts, Segment(self.update.tables, 0)])
         return self._write(changed, settle(segments, bins, self.update.plan), statuses_before)
 
-    def _collect(self) -> bool:
-        """Takes the facts and keys of fresh pages to the driver, if they are few and have no links.
-
-        Refuses two pages with one name.
-        """
-        lines, tables, keys = sorted_out(self.update.found.blobs.between(NARROW, TABLE - 1).collect())
-        tally = Tally(lines).checked(self.update.page)
-        if tally.linked or tally.rows > PAGES:
-            return False
-        self.keys, schema = keys, self.old.arrow("facts")
-        tables = [schema.empty_table(), *(table.select(schema.names).cast(schema) for table in tables)]
-        self.fresh = pyarrow.concat_tables(tables)
+    def _collect(self) -> None:
+        """Takes the facts and keys of fresh pages to the driver, and refuses two pages with one name."""
+        rows = self.update.found.stored.where("tally is null").drop("sketch", "tally").toArrow()
+        is_key = compute.is_valid(rows["keys"])
+        self.keys = rows.filter(is_key).select(["part", "keys"]).cast(self.old.arrow("keys"))
+        schema = self.old.arrow("facts")
+        self.fresh = rows.filter(compute.invert(is_key)).select(schema.names).cast(schema)
         counts = self.fresh.group_by("page").aggregate([("page", "count")])
         counts = counts.filter(compute.greater(counts["page_count"], 1)).sort_by("page")
         if len(counts):
             raise OnecopyError(self.update.repeated(counts["page"][0].as_py(), counts["page_count"][0].as_py()))
-        return True
 
     def _near(self, changed: Any) -> tuple[Any, Any]:
         """The pages of the collection in changed sets, and the statuses of all pages that may get another."""
@@ -103,16 +95,16 @@ class SmallSegment:
 
     def _write_sketches(self, changed: Any, pages: Any) -> None:
         """Writes the sketches of fresh pages, and of sets that got another name."""
-        folder = self.store.full(self.update.tables, "sketches")
-        files, path = fs.FileSystem.from_uri(folder)
-        files.create_dir(path, recursive=True)
-        schema = self.old.arrow("sketches")
-        fresh_sketches(self.update.found, changed.select(["node", "component"]), (folder, schema))
+        spark, judged = self.store.spark, self.update.judged
+        sets = pyarrow.table({"node": changed["node"], "of_node": changed["component"]})
+        placed = judged.join(F.broadcast(spark.createDataFrame(sets)), "node", "left")
+        sketches = placed.select(F.coalesce("of_node", "node").alias("set"), "page", "sketch")
         at = beside(changed, "node", pages["node"].combine_chunks())
         moved = pages.select(["page", "segment"]).append_column("was", at["was"]).append_column("set", at["component"])
         moved = moved.filter(compute.not_equal(moved["was"], moved["set"]))
         if len(moved):
-            moved_sketches(self.old, moved, (folder, schema))
+            sketches = sketches.unionByName(moved_sketches(self.old, moved))
+        _sketches.write(sketches, self.store.path(self.update.tables, "sketches"))
 
     def _write(self, changed: Any, settled: Any, before: Any) -> int:
         """Writes all tables but the sketches."""
@@ -136,12 +128,6 @@ class SmallSegment:
             rows = rows.select(schema.names).cast(schema)
             pyarrow.parquet.write_table(rows, f"{folder}/{name}/rows.parquet", filesystem=files, compression=codec)
         return len(table)
-
-
-def is_small(frame: Any) -> bool:
-    """Whether the driver can take the facts and keys of new pages, as far as their size is known."""
-    size = size_of(frame)
-    return size <= BYTES if size < UNKNOWN else frame.count() <= PAGES
 
 
 def unhidden(rows: Any, *others: Any) -> Any:

@@ -7,9 +7,8 @@ from typing import Any, Iterator, NamedTuple
 import pyarrow
 
 from .. import _stages
-from .._pages import Pages
 from .._segments import Segments
-from .._tables import packed, unpacked
+from .reading import packed, unpacked
 
 # Words of sketches that a task reads at once.
 WORDS = 32 << 20
@@ -46,8 +45,7 @@ def find(segments: Segments, *wanted: Wanted) -> list[Any]:
 
     def run(tasks: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
-        from onecopy.spark._small.reading import rows_of
-        from onecopy.spark._tables import packed, unpacked
+        from onecopy.spark._small.reading import packed, rows_of, unpacked
 
         for number, segment, path in tasks:
             for rows in rows_of(path, *asked[number], unpacked(sent.value[number])["values"].combine_chunks()):
@@ -73,8 +71,7 @@ def edges(segments: Segments, fresh: Any, plan: str) -> Any:
     def run(paths: Iterator[str]) -> Iterator[bytes]:
         import pyarrow
         from onecopy import _onecopy
-        from onecopy.spark._small.reading import groups_of
-        from onecopy.spark._tables import packed, unpacked
+        from onecopy.spark._small.reading import groups_of, packed, unpacked
 
         keys = _onecopy.FreshKeys(unpacked(sent.value))
         for path in paths:
@@ -95,9 +92,8 @@ def settle(segments: Segments, bins: list[tuple[int, Any]], plan: str) -> Any:
     def run(bins: Iterator[bytes]) -> Iterator[bytes]:
         import numpy
         import pyarrow
-        from onecopy.spark._small.reading import sketches_of
+        from onecopy.spark._small.reading import packed, sketches_of, unpacked
         from onecopy.spark._small.rows import with_sketches
-        from onecopy.spark._tables import packed, unpacked
 
         tables = [unpacked(data) for data in bins]
         if tables:
@@ -113,47 +109,21 @@ def settle(segments: Segments, bins: list[tuple[int, Any]], plan: str) -> Any:
     return pyarrow.concat_tables([schema.empty_table(), *(unpacked(data).cast(schema) for data in found)])
 
 
-def fresh_sketches(found: Pages, sets: Any, to: tuple[str, Any]) -> None:
-    """Writes the sketches of fresh pages in the order of their sets. Contents in no set are in one of their own.
+def moved_sketches(segments: Segments, pages: Any) -> Any:
+    """A frame of sketches under the new names of their sets (`set`), for `pages` with the set that they were in (`was`)."""
+    spark, sent = segments.store.spark, segments.store.spark.sparkContext.broadcast(packed(pages))
 
-    `sets` has the `component` of each `node`, and `to` the folder and the columns of sketches.
-    """
-    sent = found.blobs.spark.sparkContext.broadcast(packed(sets.sort_by("node")))
-
-    def run(blobs: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-        import pyarrow.compute as compute
-        from onecopy.spark._small.reading import write_sketches
-        from onecopy.spark._small.rows import mapped
-        from onecopy.spark._tables import unpacked
-        from pyspark import TaskContext
-
-        sets, tables = unpacked(sent.value).combine_chunks(), []
-        for table in map(unpacked, blobs):
-            table = table.select(["page", "node", "sketch"]).filter(compute.is_null(table["reason"]))
-            node = table["node"].combine_chunks()
-            of = mapped(node, sets["node"].combine_chunks(), sets["component"].combine_chunks())
-            tables.append(table.drop_columns(["node"]).append_column("set", of))
-        write_sketches(tables, f"fresh-{TaskContext.get().partitionId()}", *to)
-        return iter(())
-
-    found.tables.mapped(_stages.checked(run)).collect()
-    sent.destroy()
-
-
-def moved_sketches(segments: Segments, pages: Any, to: tuple[str, Any]) -> None:
-    """Writes sketches under the new names of their sets (`set`), for `pages` with the set that they were in (`was`)."""
-    files, data = files_of(segments, "sketches"), packed(pages)
-
-    def run(tasks: Iterator[bytes]) -> Iterator[Any]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
         import numpy
-        from onecopy.spark._small.reading import sketches_of, write_sketches
+        from onecopy.spark._small.reading import sketches_of, unpacked
         from onecopy.spark._small.rows import with_sketches
-        from onecopy.spark._tables import unpacked
 
-        for pages in map(unpacked, tasks):
+        pages = unpacked(sent.value)
+        files = [file for batch in batches for file in zip(*(column.to_pylist() for column in batch.columns))]
+        if files:
             found = with_sketches(pages, sketches_of(files, numpy.unique(pages["was"].to_numpy())))
-            write_sketches([found(pages)], "moved", *to)
-        return iter(())
+            yield from found(pages).select(["set", "page", "sketch"]).to_batches()
 
     # One task, so that it knows all sketches of a page.
-    spread(segments.store.spark, _stages.checked(run), [data])
+    paths = spark.createDataFrame(files_of(segments, "sketches"), "segment int, path string").coalesce(1)
+    return paths.mapInArrow(_stages.checked(run), segments.schema("sketches"))
