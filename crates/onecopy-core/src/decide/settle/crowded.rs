@@ -55,7 +55,7 @@ impl CrowdedContents {
         self.crowd.learn(&some);
         for (place, &content) in all.iter().enumerate() {
             if let Some(probe) = self.prober.probe(comparer, content)? {
-                self.crowd.look_again(place, &probe);
+                self.crowd.look_at(place, &probe);
             }
         }
         Ok(())

@@ -55,7 +55,7 @@ pub(super) struct Blocks<'a> {
     pub slacks: &'a [[Row; 2]],
 }
 
-/// What is compared with a part of a crowd.
+/// A page that is compared with a part of a crowd.
 #[derive(Clone, Copy)]
 pub(super) struct Look<'a> {
     pub bits: &'a [u64],
@@ -91,8 +91,8 @@ impl Crowd {
         self.look_at(place, probe);
     }
 
-    /// Adds the glance at the content in a place.
-    fn look_at(&mut self, place: usize, probe: &Probe) {
+    /// Adds the glance at the content in a place, which must follow those that were looked at.
+    pub(crate) fn look_at(&mut self, place: usize, probe: &Probe) {
         let (words, block, lane) = (self.glancer.words(), place / LANES, place % LANES);
         if lane == 0 {
             self.glances.resize(self.glances.len() + words, [0; LANES]);
@@ -109,11 +109,6 @@ impl Crowd {
         self.glancer = Glancer::learn(some, most_glance(self.words));
         self.glances.clear();
         self.quotas.clear();
-    }
-
-    /// Looks at the next content again.
-    pub(crate) fn look_again(&mut self, place: usize, probe: &Probe) {
-        self.look_at(place, probe);
     }
 
     /// Appends the contents from number `from` on that may be alike to each probe, to the list beside it.
@@ -237,7 +232,7 @@ mod tests {
                 if from == 0 {
                     assert!(found.iter().any(|near| (2..600).contains(&near.len())), "{words}");
                     crowd.learn(&given);
-                    (0..700).for_each(|n| crowd.look_again(n, &probe(&outline(n as u64), slacks(n as u64))));
+                    (0..700).for_each(|n| crowd.look_at(n, &probe(&outline(n as u64), slacks(n as u64))));
                 }
             }
         }

@@ -149,7 +149,7 @@ fn together(pages: &[Probe]) -> Vec<Vec<u16>> {
             *count += 1;
         }
     }
-    // What one page has or all have tells no two others apart.
+    // A place that one page has, or all have, tells no two others apart.
     let varying = (0..=u16::MAX).zip(&holders).filter(|(_, (_, count))| (2..pages.len()).contains(count));
     let mut varying: Vec<(u64, u16)> = varying.map(|(place, (sum, _))| (*sum, place)).collect();
     varying.sort_unstable();
@@ -157,7 +157,7 @@ fn together(pages: &[Probe]) -> Vec<Vec<u16>> {
     groups.map(|group| group.iter().map(|(_, place)| *place).collect()).collect()
 }
 
-/// What it takes to compare two pages by glances of so many words, in words that are compared.
+/// The effort to compare two pages by glances of so many words, in words that are compared.
 fn cost(glances: &[Glance], words: usize) -> f64 {
     /// Eight pages are looked at again if one of them may be alike.
     const AGAIN: f64 = 8.0 * 30.0;

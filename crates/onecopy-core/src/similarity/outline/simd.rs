@@ -40,14 +40,16 @@ pub(super) fn differing(level: Level, a: &[u64], b: &[u64]) -> usize {
 pub(super) fn near(level: Level, look: Look, blocks: Blocks, found: &mut impl FnMut(usize, u8)) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a level says that the machine has its instructions.
-    match (level.instructions(), look.glance.len()) {
-        (Instructions::Avx512, 1) => return unsafe { x86::near_avx512::<1>(look, blocks, found) },
-        (Instructions::Avx512, 2) => return unsafe { x86::near_avx512::<2>(look, blocks, found) },
-        (Instructions::Avx512, 4) => return unsafe { x86::near_avx512::<4>(look, blocks, found) },
-        (Instructions::Avx512, 8) => return unsafe { x86::near_avx512::<8>(look, blocks, found) },
-        (Instructions::Avx512, 16) => return unsafe { x86::near_avx512::<16>(look, blocks, found) },
-        (Instructions::Avx512 | Instructions::Avx2, _) => return unsafe { x86::near(look, blocks, found) },
-        (Instructions::Scalar, _) => {}
+    unsafe {
+        match (level.instructions(), look.glance.len()) {
+            (Instructions::Avx512, 1) => return x86::near_avx512::<1>(look, blocks, found),
+            (Instructions::Avx512, 2) => return x86::near_avx512::<2>(look, blocks, found),
+            (Instructions::Avx512, 4) => return x86::near_avx512::<4>(look, blocks, found),
+            (Instructions::Avx512, 8) => return x86::near_avx512::<8>(look, blocks, found),
+            (Instructions::Avx512, 16) => return x86::near_avx512::<16>(look, blocks, found),
+            (Instructions::Avx512 | Instructions::Avx2, _) => return x86::near(look, blocks, found),
+            (Instructions::Scalar, _) => {}
+        }
     }
     near_plain(look, blocks, found);
 }

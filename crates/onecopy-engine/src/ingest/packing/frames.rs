@@ -168,7 +168,7 @@ mod tests {
             for log in [23, 26, 27] {
                 let file = [first.as_slice(), &heads.concat(), &frame(b"later", log), b"junk"].concat();
                 assert_eq!(widest(&file), 1 << log);
-                // What comes behind damage is never unpacked.
+                // Frames behind damage are never unpacked.
                 assert!(widest(&[first.as_slice(), b"damage", &frame(b"later", log)].concat()) < 1 << 23);
                 assert!(widest(&file[..first.len() - 2]) < 1 << 23, "a file that was cut off");
             }

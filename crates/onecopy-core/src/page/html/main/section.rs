@@ -1,4 +1,4 @@
-//! What a part of a page is about, by its first line and its headings. A list of other articles begins with a line
+//! The subject of a part of a page, by its first line and its headings. A list of other articles begins with a line
 //! such as "Related", and each of its entries has a heading that is a link. The headings of an article are no links.
 
 use super::feature::heading_level;
@@ -13,7 +13,7 @@ const LINE_WORDS: u32 = 8;
 const LEVELS: i32 = 7;
 /// Stands for no line or heading before a block.
 const NONE: u32 = u32::MAX;
-/// What a line may introduce: other articles, offers to the reader, comments.
+/// Kinds of things that a line may introduce: other articles, offers to the reader, comments.
 const KINDS: usize = 3;
 
 /// How lines begin that introduce other articles, in some languages.
@@ -91,7 +91,7 @@ const OFFERS: [&str; 26] = [
 
 /// Facts about the parts of a page.
 pub struct Sections {
-    /// What each block introduces, one bit for each kind.
+    /// The kinds that each block introduces, one bit for each.
     marks: Vec<u8>,
     /// The last line before each block that introduces other articles or an offer.
     last: Vec<[u32; 2]>,
@@ -179,7 +179,7 @@ impl Sections {
     }
 }
 
-/// What a block introduces, one bit for each kind.
+/// The kinds that a block introduces, one bit for each.
 fn marks(block: &Block, tree: &Tree) -> u8 {
     if block.count.words > LINE_WORDS || block.count.ended {
         return 0;
