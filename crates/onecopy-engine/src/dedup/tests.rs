@@ -314,7 +314,7 @@ fn plain_text_and_html_are_compared() {
     let page = |name: &str, menu| Made { name: name.into(), text: text.clone(), menu, popularity: None };
     let pages = [page("plain", None), page("html", Some("home news"))];
     let expected = expected(&pages, &Config::default());
-    assert_eq!(expected["plain"].0, Some(("html".into(), "0.81250".into(), "near".into())));
+    assert_eq!(expected["plain"].0, Some(("html".into(), "0.83871".into(), "near".into())));
     let squeeze = Squeeze { threads: 1, chunk: 4_096, tight: None };
     assert_eq!(answer(&pages, &Config::default(), squeeze), expected);
 }
