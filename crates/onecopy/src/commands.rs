@@ -39,6 +39,7 @@ use crate::columns::shown;
 use crate::remedy::explained;
 use crate::size::count;
 use crate::summary;
+use crate::tell::tell;
 
 /// Prints a result. Text that a full disk or a closed pipe does not take is an error.
 pub fn print(text: &str) -> Result<(), NotPrinted> {
@@ -61,7 +62,7 @@ pub fn print_parsed(said: clap::Error) -> ExitCode {
 pub fn failure(error: &anyhow::Error) -> ExitCode {
     let is_closed = |NotPrinted(error): &NotPrinted| error.kind() == ErrorKind::BrokenPipe;
     if !error.downcast_ref().is_some_and(is_closed) {
-        eprintln!("onecopy: {}", explained(error));
+        tell!("onecopy: {}", explained(error));
     }
     exit_code(error)
 }
@@ -102,10 +103,10 @@ pub fn report_unreadable(inputs: &[Unreadable], all: &str) -> ExitCode {
     }
     for input in inputs.iter().take(NAMED) {
         let (source, reason) = (shown(&input.source, NAME), shown(&input.reason, REASON));
-        eprintln!("onecopy: input `{source}` {}: {reason}", summary::loss(input));
+        tell!("onecopy: input `{source}` {}: {reason}", summary::loss(input));
     }
     if inputs.len() > NAMED {
-        eprintln!("onecopy: and {} more inputs; {all} has all", count((inputs.len() - NAMED) as u64));
+        tell!("onecopy: and {} more inputs; {all} has all", count((inputs.len() - NAMED) as u64));
     }
     ExitCode::from(UNREADABLE_INPUT)
 }

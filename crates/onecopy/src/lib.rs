@@ -1,5 +1,7 @@
 //! The `onecopy` program as a library: one match over its commands. The binary and the Python package both run it.
 
+#![deny(clippy::print_stderr)]
+
 mod allocator;
 mod args;
 mod columns;
@@ -18,6 +20,7 @@ mod simd;
 mod size;
 mod summary;
 mod sync;
+mod tell;
 mod terminal;
 mod width;
 
@@ -27,13 +30,14 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::args::{Args, Command};
+use crate::tell::tell;
 
 /// Runs the program with these arguments, of which the first is its name. Returns its exit status.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     allocator::give_back_large_blocks();
     signals::fail_at_file_size_limit();
     if let Err(why) = simd::obey_variable() {
-        eprintln!("onecopy: {why}");
+        tell!("onecopy: {why}");
         return ExitCode::from(2);
     }
     let args = match Args::try_parse_from(arguments) {

@@ -13,6 +13,7 @@ use indicatif::ProgressBar;
 use onecopy_engine::{Note, Progress, Stage};
 
 use crate::remedy::noted;
+use crate::tell::tell;
 use log::LogWriter;
 
 /// Shows the progress of a run, and passes on the request to stop.
@@ -89,9 +90,9 @@ impl Progress for Terminal {
         match &self.shown {
             Shown::Nothing => {}
             Shown::Bar(bar) => {
-                bar.lock().expect("no thread panics with this lock").suspend(|| eprintln!("{text}"))
+                bar.lock().expect("no thread panics with this lock").suspend(|| tell!("{text}"))
             }
-            Shown::Log(_) => eprintln!("{text}"),
+            Shown::Log(_) => tell!("{text}"),
         }
     }
 

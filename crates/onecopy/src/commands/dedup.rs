@@ -1,16 +1,17 @@
 //! `onecopy dedup`: runs a job and prints its report.
 
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use onecopy_engine::{Job, Outcome, Report, dedup, dedup_into};
 
 use crate::args::DedupArgs;
 use crate::commands::{WrongCall, print, report_unreadable};
 use crate::summary;
+use crate::tell::tell;
 use crate::terminal::Terminal;
 
 pub fn run(args: &DedupArgs) -> Result<ExitCode> {
@@ -55,14 +56,15 @@ fn to_stdout(args: &DedupArgs, mut job: Job) -> Result<ExitCode> {
     let outcome = dedup_into(&job, &terminal, &mut BufWriter::new(io::stdout().lock()))?;
     terminal.end();
     let report = outcome.report();
-    if args.json {
-        eprintln!("{}", serde_json::to_string_pretty(report)?);
-    } else if !args.quiet {
-        eprint!("{}", summary::of(report, None));
-        if args.timings {
-            eprint!("{}", summary::timings(report));
-        }
-    }
+    let text = if args.json {
+        format!("{}\n", serde_json::to_string_pretty(report)?)
+    } else if args.quiet {
+        String::new()
+    } else {
+        let timings = if args.timings { summary::timings(report) } else { String::new() };
+        summary::of(report, None) + &timings
+    };
+    io::stderr().write_all(text.as_bytes()).context("cannot write the report to standard error")?;
     Ok(judged(report, "the report", "give --out and a folder to see the reasons"))
 }
 
@@ -73,7 +75,7 @@ pub fn judged(report: &Report, place: &str, remedy: &str) -> ExitCode {
     if report.read != report.counts.rejected {
         return code;
     }
-    eprintln!("onecopy: none of the {} records could be judged: {remedy}", report.read);
+    tell!("onecopy: none of the {} records could be judged: {remedy}", report.read);
     ExitCode::FAILURE
 }
 
@@ -87,7 +89,7 @@ pub fn stop_on_signal() -> Arc<AtomicBool> {
         }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        eprintln!("onecopy: cannot handle Ctrl-C, which will end the run at once: {error}");
+        tell!("onecopy: cannot handle Ctrl-C, which will end the run at once: {error}");
     }
     stop
 }

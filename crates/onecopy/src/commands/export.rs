@@ -13,6 +13,7 @@ use onecopy_engine::{Error, PageView, Service, StatusKind, settle};
 use crate::args::{ExportArgs, ExportStatus};
 use crate::commands::{NotPrinted, at, collection};
 use crate::size::counted;
+use crate::tell::tell;
 use crate::terminal::Terminal;
 
 /// How many pages were written, and how many were left out because they are damaged.
@@ -38,7 +39,7 @@ pub fn run(args: &ExportArgs) -> Result<ExitCode> {
             let done = to_file(&service, args, out)?;
             if !args.quiet {
                 let lines = if args.tags { "tag" } else { "page" };
-                eprintln!("{} written to {}", counted(done.written, lines), out.display());
+                tell!("{} written to {}", counted(done.written, lines), out.display());
             }
             done
         }
@@ -86,7 +87,7 @@ fn write(service: &Service, args: &ExportArgs, out: &mut dyn Write) -> onecopy_e
             return Ok(());
         }
         if let Some(why) = page.damaged.filter(|_| !args.statuses) {
-            eprintln!("page {} is left out: {why}", collection::name(&page.status.page));
+            tell!("page {} is left out: {why}", collection::name(&page.status.page));
             damaged += 1;
             return Ok(());
         }

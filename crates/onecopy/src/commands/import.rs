@@ -18,6 +18,7 @@ use crate::commands::dedup::stop_on_signal;
 use crate::commands::{at, print, report_unreadable};
 use crate::remedy::LIMITS;
 use crate::size::{count, human};
+use crate::tell::tell;
 use crate::terminal::Terminal;
 
 /// The most rejections shown, and characters of each.
@@ -47,7 +48,7 @@ pub fn run(args: &ImportArgs) -> Result<ExitCode> {
     }
     let code = report_unreadable(&imported.unreadable, "--json");
     if imported.accepted == 0 && imported.rejected > 0 {
-        eprintln!("onecopy: none of the {} records could be imported", count(imported.read));
+        tell!("onecopy: none of the {} records could be imported", count(imported.read));
         return Ok(ExitCode::FAILURE);
     }
     Ok(code)

@@ -14,6 +14,7 @@ use crate::args::RefineArgs;
 use crate::commands::{WrongCall, at, print};
 use crate::paint::Paint;
 use crate::results::{Answer, Results};
+use crate::tell::tell;
 
 pub fn run(args: &RefineArgs) -> Result<ExitCode> {
     args.options()?.check().map_err(told)?;
@@ -25,7 +26,7 @@ pub fn run(args: &RefineArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for note in answer.notes() {
-        eprintln!("onecopy: {note}");
+        tell!("onecopy: {note}");
     }
     match args.jsonl {
         true => print(&answer.lines(repeats))?,

@@ -11,6 +11,7 @@ use crate::args::StatusArgs;
 use crate::columns::{columns, shown};
 use crate::commands::collection::{line, name};
 use crate::commands::{collection, print};
+use crate::tell::tell;
 
 /// The most characters shown of a name.
 const NAME: usize = 100;
@@ -44,7 +45,7 @@ fn pages(service: &Service, args: &StatusArgs) -> Result<ExitCode> {
     let unknown: Vec<&str> =
         names.iter().zip(&found).filter(|(_, status)| status.is_none()).map(|(name, _)| *name).collect();
     for page in &unknown {
-        eprintln!(
+        tell!(
             "onecopy: no page is called `{}`: give its id, or its address if it has no id",
             shown(page, NAME)
         );

@@ -21,6 +21,7 @@ use crate::sync::{
     CollectionSource, Failures, Patience, Plan, RemoteSource, RunSource, Settings, Source, Summary, Sync,
     Web, open,
 };
+use crate::tell::tell;
 use crate::terminal::Terminal;
 
 /// The most failed pages shown, and characters of each reason.
@@ -85,7 +86,7 @@ fn source(args: &SyncArgs, patience: &Patience, terminal: &Terminal) -> Result<B
                 1 => ("1 page".to_owned(), "shares its"),
                 many => (counted(many, "page"), "share their"),
             };
-            eprintln!("{pages} {verb} name with another page: the kept page counts, or else the first");
+            tell!("{pages} {verb} name with another page: the kept page counts, or else the first");
         }
         return Ok(Box::new(source));
     }
@@ -130,7 +131,7 @@ fn report(args: &SyncArgs, summary: &Summary, failures: &Failures) -> Result<()>
         print(&for_people(args, summary, failures))?;
     }
     if summary.failed > 0 {
-        eprintln!(
+        tell!(
             "onecopy: {} refuses {}: {} has the reasons, and the next sync tries again",
             args.to,
             counted(summary.failed, "page"),

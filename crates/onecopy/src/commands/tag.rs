@@ -11,6 +11,7 @@ use crate::commands::dedup::stop_on_signal;
 use crate::commands::import::{Rejected, Spool};
 use crate::commands::{print, report_unreadable};
 use crate::size::counted;
+use crate::tell::tell;
 use crate::terminal::Terminal;
 
 pub fn run(args: &TagArgs) -> Result<ExitCode> {
@@ -43,7 +44,7 @@ pub fn run(args: &TagArgs) -> Result<ExitCode> {
     }
     let code = report_unreadable(&tagged.unreadable, "--json");
     if tagged.tagged == 0 && tagged.rejected > 0 {
-        eprintln!("onecopy: no tag could be made of {}", counted(tagged.read, "record"));
+        tell!("onecopy: no tag could be made of {}", counted(tagged.read, "record"));
         return Ok(ExitCode::FAILURE);
     }
     Ok(code)

@@ -8,6 +8,7 @@ use onecopy_engine::Stage;
 
 use super::pace::{Pace, spoken};
 use crate::size::{count, human};
+use crate::tell::tell;
 
 /// How often the pace is noted.
 const TICK: Duration = Duration::from_secs(1);
@@ -41,7 +42,7 @@ impl LogWriter {
                 log = waited.expect("no thread panics with this lock").0;
                 let since = log.begun.elapsed();
                 if let Some(line) = log.running.as_mut().and_then(|running| running.tick(since)) {
-                    eprintln!("{line}");
+                    tell!("{line}");
                 }
             }
         });
@@ -51,7 +52,7 @@ impl LogWriter {
     pub fn begin(&self, stage: Stage, total: u64) {
         let mut log = self.shared.lock();
         let running = Running::new(stage, total, log.begun.elapsed());
-        eprintln!("{}", running.first_line());
+        tell!("{}", running.first_line());
         log.running = Some(running);
     }
 

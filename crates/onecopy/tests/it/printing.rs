@@ -2,7 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use tempfile::tempdir;
 
@@ -75,4 +75,30 @@ fn a_full_disk_behind_standard_output_is_an_error() {
 #[test]
 fn a_closed_pipe_behind_standard_output_is_an_error() {
     check(|| std::io::pipe().expect("a pipe").1.into(), None);
+}
+
+/// Progress, warnings and failures have no reader. The work is done all the same, and the exit status tells.
+#[test]
+fn a_closed_pipe_behind_standard_error_ends_no_run() {
+    let folder = tempdir().expect("a folder");
+    prepare(folder.path());
+    let closed = || std::io::pipe().expect("a pipe").1;
+    for (call, code) in [
+        ("dedup in.jsonl --out new", 0),
+        ("dedup in.jsonl gone.jsonl.gz --out other", 1),
+        ("import in.jsonl --data more", 0),
+        ("export --data pages", 0),
+        ("status --data nowhere", 1),
+        ("dedup in.jsonl --out - --json", 1),
+    ] {
+        let program = Command::new(env!("CARGO_BIN_EXE_onecopy"))
+            .args(call.split(' '))
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(closed())
+            .status();
+        assert_eq!(program.expect("the program starts").code(), Some(code), "{call}");
+    }
+    assert!(folder.path().join("new/report.json").exists());
 }
