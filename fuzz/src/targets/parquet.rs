@@ -1,19 +1,15 @@
 //! Reads any bytes as a Parquet file. The chunk size must change no row, and every row with text must be a JSON object.
 
-#![no_main]
-
 use std::io::ErrorKind;
 
-use libfuzzer_sys::fuzz_target;
 use onecopy_engine::{Limits, parquet_lines};
-use onecopy_fuzz::only_our_panics;
 use serde_json::{Map, Value};
 
 const LIMITS: Limits = Limits { page_bytes: 4 << 10, expansion: 100 };
 /// A few bytes can encode millions of equal rows, so only some of them are read.
 const MOST_BYTES: usize = 64 << 10;
 
-fuzz_target!(init: only_our_panics(), |data: &[u8]| {
+pub fn run(data: &[u8]) {
     let cut_at = 1 + data.first().map_or(0, |byte| usize::from(*byte));
     let whole = parquet_lines(data, MOST_BYTES, MOST_BYTES, &LIMITS);
     let cut = parquet_lines(data, cut_at, MOST_BYTES, &LIMITS);
@@ -26,7 +22,7 @@ fuzz_target!(init: only_our_panics(), |data: &[u8]| {
         (Err(error), Err(_)) => assert_eq!(error.kind(), ErrorKind::InvalidData, "{error}"),
         (whole, cut) => panic!("{whole:?} but {cut:?} in chunks of {cut_at} bytes"),
     }
-});
+}
 
 fn check(line: &[u8]) {
     assert!(line.len() <= LIMITS.page_bytes, "a line of {} bytes", line.len());

@@ -1,11 +1,8 @@
 //! Damages the file of a collection's tables. Opening it with a check must give an error, or rows that were written.
 
-#![no_main]
-
 use std::sync::{Arc, LazyLock};
 
-use libfuzzer_sys::fuzz_target;
-use onecopy_fuzz::{Draw, Memory, only_our_panics};
+use crate::{Draw, Memory};
 use onecopy_store::{Backend, ContentRow, Heads, Look, PageRow, Result, Role, Snapshot, Tables};
 
 const CACHE_BYTES: usize = 1 << 20;
@@ -13,7 +10,7 @@ const PAGES: u32 = 40;
 
 static RIGHT: LazyLock<Vec<u8>> = LazyLock::new(|| made().expect("memory is written"));
 
-fuzz_target!(init: only_our_panics(), |data: &[u8]| {
+pub fn run(data: &[u8]) {
     let mut bytes = RIGHT.clone();
     let mut draw = Draw::new(data);
     let is_cut = draw.rarely();
@@ -31,7 +28,7 @@ fuzz_target!(init: only_our_panics(), |data: &[u8]| {
     // All checksums are valid, so this is the result of a transaction.
     let snapshot = tables.snapshot().expect("tables that were checked");
     read(&snapshot).expect("rows that were checked");
-});
+}
 
 fn open(file: &Arc<Memory>, check: bool) -> Result<Tables> {
     Tables::open(Backend::new(file.clone()), CACHE_BYTES, check)

@@ -1,14 +1,11 @@
 //! Reads any bytes as CSV and as a JSON array. The chunk size must change no record, and no element may be over the limit.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use onecopy_engine::{Limits, array_lines, table_lines};
 
 const LIMITS: Limits = Limits { page_bytes: 256, expansion: 100 };
 const CHUNK_BYTES: usize = 8 << 10;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let cut_at = 1 + data.last().map_or(0, |byte| usize::from(*byte));
     for head in [&b""[..], b"text,url,popularity\n"] {
         let text = [head, data].concat();
@@ -21,4 +18,4 @@ fuzz_target!(|data: &[u8]| {
         assert_eq!(array_lines(&text, cut_at, &LIMITS), whole, "chunks of {cut_at} bytes");
         assert!(whole.iter().flatten().all(|line| line.len() <= LIMITS.page_bytes));
     }
-});
+}

@@ -3,14 +3,11 @@
 //! The input is a list of tags, attributes and words. The versions differ in letter case, quotes, white space inside
 //! tags, comments between tags, and character references.
 
-#![no_main]
-
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-use libfuzzer_sys::fuzz_target;
+use crate::Draw;
 use onecopy_core::{AddressRules, Content, head, html_to_parts, html_to_text, links};
-use onecopy_fuzz::Draw;
 
 static RULES: LazyLock<AddressRules> = LazyLock::new(AddressRules::default);
 
@@ -108,7 +105,7 @@ enum Piece<'a> {
     Text(String),
 }
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let mut draw = Draw::new(data);
     let pieces = pieces(&mut draw);
     let mut nothing = Draw::new(&[]);
@@ -116,7 +113,7 @@ fuzz_target!(|data: &[u8]| {
     // The same bytes, read again, determine how each piece is written.
     let other = written(&pieces, &mut Draw::new(data));
     assert_eq!(read(&plain), read(&other), "\n{plain}\n{other}");
-});
+}
 
 fn pieces<'a>(draw: &mut Draw<'a>) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();

@@ -3,12 +3,9 @@
 //! Damage must give an error. Every value read must be in the file, and records written after damage must be found
 //! again.
 
-#![no_main]
-
 use std::sync::Arc;
 
-use libfuzzer_sys::fuzz_target;
-use onecopy_fuzz::{Draw, forge};
+use crate::{Draw, forge};
 use onecopy_store::{
     ContentRow, Error, Folder, Heads, Log, PageRow, Place, Posting, Postings, Version, read_whole,
 };
@@ -19,7 +16,7 @@ const SEGMENT_BYTES: u32 = 256;
 /// The number of parts that a merge joins.
 const PARTS: u32 = 4;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let mut draw = Draw::new(data);
     match draw.byte() % 6 {
         0 => rows(draw.rest()),
@@ -29,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
         4 => manifest(&mut draw),
         _ => whole(draw.rest()),
     }
-});
+}
 
 fn rows(bytes: &[u8]) {
     if let Some(row) = PageRow::from_bytes(bytes) {

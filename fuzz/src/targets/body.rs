@@ -3,39 +3,31 @@
 //!
 //! The lines must not depend on where a body is cut, and no page may cause an internal error of the service.
 
-#![no_main]
-
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use crate::many_times;
 use bytes::Bytes;
 use cut::Cutter;
-use libfuzzer_sys::fuzz_target;
 use names::{Name, Named, Names};
 use onecopy_engine::{Action, Limits, PageName, Refusal, Service, ServiceOptions};
-use onecopy_fuzz::many_times;
 use onecopy_store::Volatile;
 use params::Params;
 use serde_json::Value;
 
 // The program has no library. These files are parsers and need only `Failure` from it.
-#[path = "../../crates/onecopy/src/http/routes/lines/cut.rs"]
+#[path = "../../../crates/onecopy/src/http/routes/lines/cut.rs"]
 #[allow(dead_code)]
 mod cut;
-#[path = "../../crates/onecopy/src/http/routes/names.rs"]
+#[path = "../../../crates/onecopy/src/http/routes/names.rs"]
 #[allow(dead_code)]
 mod names;
-#[path = "../../crates/onecopy/src/http/params.rs"]
+#[path = "../../../crates/onecopy/src/http/params.rs"]
 #[allow(dead_code)]
-mod params;
-
-/// The parsers find the other files here, as in the program.
-mod http {
-    pub(crate) use crate::{failure, params};
-}
+pub mod params;
 
 /// The parts of the service's failure that the parsers use.
-mod failure {
+pub mod failure {
     #[derive(Debug)]
     pub struct Failure;
 
@@ -65,7 +57,7 @@ static SERVICE: LazyLock<Service> = LazyLock::new(|| {
     service
 });
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let (step, body) = data.split_first().unwrap_or((&0, data));
     let lines = check_lines(body, 1 + usize::from(*step));
     many_times(body).iter().for_each(|body| drop(check_lines(body, 1_000 + usize::from(*step))));
@@ -74,7 +66,7 @@ fuzz_target!(|data: &[u8]| {
     if let Ok(query) = std::str::from_utf8(body) {
         check_params(query);
     }
-});
+}
 
 /// Cuts a body that arrives in pieces of `step` bytes, and compares the lines with those of the whole body.
 fn check_lines(body: &[u8], step: usize) -> Vec<Option<Bytes>> {

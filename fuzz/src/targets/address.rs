@@ -1,16 +1,13 @@
 //! Fuzzes address rules and addresses with any text. The part before a blank line is rules.
 
-#![no_main]
-
 use std::sync::LazyLock;
 
-use libfuzzer_sys::fuzz_target;
+use crate::many_times;
 use onecopy_core::{AddressRules, host, identity, in_market, resolve};
-use onecopy_fuzz::many_times;
 
 static SHIPPED: LazyLock<AddressRules> = LazyLock::new(AddressRules::default);
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     match text.split_once("\n\n") {
         Some((rules, text)) => AddressRules::parse(rules).iter().for_each(|rules| {
@@ -24,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
         check_one(&format!("http://{text}"), "http://site.example/", &SHIPPED);
         check_one(&format!("http://site.example/{text}"), "http://site.example/", &SHIPPED);
     }
-});
+}
 
 /// Checks that rules survive JSON, the format in which runs and collections store them.
 fn check_rules(rules: &AddressRules) {

@@ -3,23 +3,20 @@
 //!
 //! The chunk size must change no page, and a page that is written as a line must read back as itself.
 
-#![no_main]
-
 use std::fmt;
 
-use libfuzzer_sys::fuzz_target;
+use crate::many_times;
 use onecopy_engine::{Limits, reread_lines};
-use onecopy_fuzz::many_times;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 const LIMITS: Limits = Limits { page_bytes: 1 << 10, expansion: 100 };
 const CHUNK_BYTES: usize = 8 << 10;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     check(data);
     many_times(data).iter().for_each(|data| check_cuts(data));
-});
+}
 
 fn check(data: &[u8]) {
     check_cuts(data);

@@ -1,17 +1,14 @@
 //! Reads any bytes as a WARC or ARC file, packed or not. The chunk size changes no count.
 
-#![no_main]
-
 use std::io::ErrorKind;
 
-use libfuzzer_sys::fuzz_target;
+use crate::many_times;
 use onecopy_engine::{Limits, census_of};
-use onecopy_fuzz::many_times;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     check(data);
     many_times(data).iter().for_each(|data| check(data));
-});
+}
 
 fn check(data: &[u8]) {
     let limits = Limits { page_bytes: 64 << 10, expansion: 100 };

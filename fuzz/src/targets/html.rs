@@ -1,20 +1,17 @@
 //! Extracts the full text, the main text and the head from any text as HTML. The main text adds no words.
 
-#![no_main]
-
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use libfuzzer_sys::fuzz_target;
+use crate::many_times;
 use onecopy_core::{AddressRules, Content, head, html_to_parts, html_to_text, links};
-use onecopy_fuzz::many_times;
 
 static RULES: LazyLock<AddressRules> = LazyLock::new(AddressRules::default);
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     check(&String::from_utf8_lossy(data));
     many_times(data).iter().for_each(|data| check(&String::from_utf8_lossy(data)));
-});
+}
 
 fn check(html: &str) {
     let text = |content| {

@@ -2,25 +2,22 @@
 //!
 //! A page that names its charset must decode to the same text, however its `meta` element is written.
 
-#![no_main]
-
 use std::borrow::Cow;
 
-use libfuzzer_sys::fuzz_target;
+use crate::many_times;
 use onecopy_core::decode;
-use onecopy_fuzz::many_times;
 
 /// The longest charset name, and a length that exceeds any `meta` element with it.
 const NAME_BYTES: usize = 40;
 const META_BYTES: usize = 160;
 
-fuzz_target!(|data: &[u8]| {
+pub fn run(data: &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n').unwrap_or(0);
     let (header, bytes) = (String::from_utf8_lossy(&data[..end]), &data[end..]);
     check(bytes, &header);
     check_meta(bytes, &header);
     many_times(bytes).iter().for_each(|bytes| check(bytes, &header));
-});
+}
 
 fn check(bytes: &[u8], header: &str) {
     let plain = std::str::from_utf8(bytes).ok().filter(|text| !text.contains(['\0', '\x1b', '\u{feff}']));
