@@ -25,10 +25,10 @@ pub(crate) use container::{Reach, Spools};
 pub(crate) use feed::{Feed, Piece};
 pub(crate) use format::{Format, NotOnePage, of_page};
 pub(crate) use inputs::{Inputs, Links, Lot, Planning, Sketched, Source, lots, lots_of, plan};
-pub(crate) use opener::Opener;
+pub(crate) use opener::{OpenedChunks, Opener};
 pub(crate) use packing::{
-    MemberPacker, Packing, WIDEST, Window, Windows, is_no_damage, open, sniff, unpack, window, window_of_all,
-    write, write_member,
+    MemberPacker, Members, Packing, WIDEST, Window, Windows, is_no_damage, open, sniff, unpack, window,
+    window_of_all, write, write_member,
 };
 pub(crate) use parquet::{ParquetChunks, column_reader, guarded, open_parquet, parquet_memory};
 pub(crate) use probe::{check_fields, nearest};

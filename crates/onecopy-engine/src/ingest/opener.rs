@@ -11,7 +11,7 @@ use super::chunks::{Chunk, Chunks, LineChunks, Trouble};
 use super::container::Reach;
 use super::format::{Format, HEAD_BYTES};
 use super::inputs::Source;
-use super::packing::{Opened, Windows, unpack_within};
+use super::packing::{Members, Opened, Unpacking, Windows, unpack_by};
 use super::parquet::{ParquetChunks, open_parquet, row_count};
 use super::record::FieldNames;
 use super::rows::{RowChunks, RowColumns, Rows};
@@ -61,8 +61,20 @@ impl Opener {
     }
 
     fn open(&self, source: &Source) -> io::Result<Opened> {
-        let (packing, window) = (source.format.packing(), self.windows.of(source));
-        unpack_within(self.bytes(source)?, packing, self.limits.expansion, window)
+        self.open_noting(source, None)
+    }
+
+    fn open_noting(&self, source: &Source, members: Option<Members>) -> io::Result<Opened> {
+        let (expansion, window) = (self.limits.expansion, self.windows.of(source));
+        let unpacking = Unpacking { expansion, window, members };
+        unpack_by(self.bytes(source)?, source.format.packing(), unpacking)
+    }
+
+    /// The chunks of an archive, whose members `members` learn.
+    pub(crate) fn archive(&self, source: &Source, members: Option<Members>) -> io::Result<OpenedChunks> {
+        let (reader, taken) = self.open_noting(source, members)?;
+        let (chunk, page) = (self.chunk_bytes, self.limits.page_bytes);
+        Ok((Box::new(WarcChunks::new(reader, chunk, page, self.large.clone())), taken))
     }
 
     /// The chunks of a source that holds many pages.
@@ -75,10 +87,7 @@ impl Opener {
                 let (split, reader, taken) = self.split(source)?;
                 (Box::new(SplitChunks::new(reader, split, chunk, large)), taken)
             }
-            Format::Records(_) => {
-                let (reader, taken) = self.open(source)?;
-                (Box::new(WarcChunks::new(reader, chunk, page, large)), taken)
-            }
+            Format::Records(_) => return self.archive(source, None),
             Format::Lines(_) | Format::Html(_) | Format::Text(_) => {
                 let (reader, taken) = self.open(source)?;
                 (Box::new(LineChunks::new(reader, chunk, page, large)), taken)

@@ -3,6 +3,7 @@
 mod dictionary;
 mod frames;
 mod lz4;
+mod members;
 mod windows;
 mod write;
 mod xz;
@@ -15,11 +16,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bzip2::read::MultiBzDecoder;
 use flate2::bufread::DeflateDecoder;
-use flate2::read::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use self::dictionary::dictionary;
 use self::lz4::{Unlz4, is_lz4};
+pub(crate) use self::members::Members;
+use self::members::Ungzip;
 use self::windows::Unzstd;
 pub(crate) use self::windows::{WIDEST, Window, Windows, window, window_of_all};
 pub(crate) use self::write::{MemberPacker, write, write_member};
@@ -65,27 +67,42 @@ pub(crate) fn open(path: &Path, packing: Packing, expansion: u64) -> io::Result<
 
 /// Unpacks the bytes of `file`, as [`open`] does.
 pub(crate) fn unpack(file: Box<dyn Read + Send>, packing: Packing, expansion: u64) -> io::Result<Opened> {
-    unpack_within(file, packing, expansion, Window::default())
+    unpack_by(file, packing, Unpacking { expansion, ..Unpacking::default() })
 }
 
-/// As [`unpack`], and fails where a zstd frame or an xz block needs more than `window`.
-pub(crate) fn unpack_within(
+/// How a file is unpacked.
+pub(crate) struct Unpacking {
+    /// How many times its size it may have unpacked.
+    pub expansion: u64,
+    /// How much a zstd frame or an xz block may need.
+    pub window: Window,
+    /// Learns where gzip members and zstd frames begin.
+    pub members: Option<Members>,
+}
+
+impl Default for Unpacking {
+    fn default() -> Unpacking {
+        Unpacking { expansion: u64::MAX, window: Window::default(), members: None }
+    }
+}
+
+/// As [`unpack`], in the given way.
+pub(crate) fn unpack_by(
     file: Box<dyn Read + Send>,
     packing: Packing,
-    expansion: u64,
-    window: Window,
+    Unpacking { expansion, window, members }: Unpacking,
 ) -> io::Result<Opened> {
     let taken = Arc::new(AtomicU64::new(0));
     let file = Counted { inner: file, bytes: taken.clone() };
     let inner: Box<dyn Read + Send> = match packing {
         Packing::Plain => return Ok((Box::new(file), taken)),
-        Packing::Gzip => Box::new(MultiGzDecoder::new(buffered(file))),
+        Packing::Gzip => Box::new(Ungzip::new(buffered(file), members)),
         Packing::Xz => Box::new(Unxz::new(buffered(file), window)),
         Packing::Bzip2 => Box::new(MultiBzDecoder::new(buffered(file))),
         Packing::Lz4 => Box::new(Unlz4::new(buffered(file))),
         Packing::Zstd => {
             let mut file = buffered(file);
-            match dictionary(&mut file).and_then(|dictionary| Unzstd::new(file, &dictionary, window)) {
+            match dictionary(&mut file).and_then(|it| Unzstd::new(file, &it, window, members)) {
                 Ok(reader) => Box::new(reader),
                 Err(error) if is_no_damage(&error) => return Err(error),
                 Err(error) => Box::new(Damaged(error.to_string())),

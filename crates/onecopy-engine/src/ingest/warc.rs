@@ -67,6 +67,8 @@ pub(crate) struct WarcChunks<R> {
     chunk_bytes: usize,
     /// The longest block that is held in memory.
     limit: usize,
+    /// How many bytes were read.
+    read: u64,
     /// Bytes read after the last chunk.
     carry: Vec<u8>,
     next: u32,
@@ -111,6 +113,7 @@ impl<R: Read> WarcChunks<R> {
             reader,
             chunk_bytes,
             limit: page_bytes + HTTP_HEADER_BYTES,
+            read: 0,
             carry: Vec::new(),
             next: 0,
             pending: Pending::Nothing,
@@ -136,14 +139,14 @@ impl<R: Read> WarcChunks<R> {
             }
             Pending::Seek => self.seek(&mut bytes)?,
         }
-        let mut permit = None;
+        let (at, mut permit) = (self.read - bytes.len() as u64, None);
         let (end, trouble) = self.fill(&mut bytes, &mut permit)?;
         self.carry.extend_from_slice(&bytes[end..]);
         bytes.truncate(end);
         if bytes.is_empty() && trouble.is_none() {
             return Ok(None);
         }
-        let chunk = Chunk { index: self.next, bytes, trouble, permit, ..Chunk::default() };
+        let chunk = Chunk { index: self.next, at, bytes, trouble, permit, ..Chunk::default() };
         self.next += 1;
         Ok(Some(chunk))
     }
@@ -290,7 +293,10 @@ impl<R: Read> WarcChunks<R> {
         while length < wanted && !self.whole {
             match self.reader.read(&mut bytes[length..]) {
                 Ok(0) => self.whole = true,
-                Ok(n) => length += n,
+                Ok(n) => {
+                    length += n;
+                    self.read += n as u64;
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) if is_no_damage(&error) => {
                     self.ended = true;

@@ -16,7 +16,9 @@ use super::treatment::Treatments;
 use super::warc::RecordWriter;
 use crate::batch::{Decisions, Losses, Segment, Segments, Work};
 use crate::error::{At, Error, Result};
-use crate::ingest::{Chunk, Chunks, Format, Lot, Packing, Source, Trouble, copy_kept, write};
+use crate::ingest::{
+    Chunk, Chunks, Format, Lot, Members, OpenedChunks, Packing, Source, Trouble, copy_kept, write,
+};
 use crate::parallel::for_each;
 use crate::progress::{Leg, Progress};
 use crate::report::Archives;
@@ -142,11 +144,17 @@ impl KeptWriter<'_> {
         match source.format {
             Format::Parquet => self.rows(source, segments, create()?, &aside)?,
             Format::Records(packing) => {
-                let out = RecordWriter::new(BufWriter::with_capacity(1 << 18, create()?), packing, threads);
+                // Members of a local file can be copied.
+                let is_local = source.version.is_none() && source.member.is_none();
+                let input =
+                    is_local.then(|| File::open(&source.path).at("read", &source.path)).transpose()?;
+                let members = is_local.then(Members::default);
+                let file = BufWriter::with_capacity(1 << 18, create()?);
+                let out = RecordWriter::new(file, packing, threads, input);
                 let treatments = treatments.of_lot(lot)?;
                 let index =
                     self.work.run.cdxj.then(|| Cdxj::new(&target, &aside, 4 * self.work.budget.chunk));
-                let records = Records { treatments, aside: &aside, out, number: 0, at: 0, index };
+                let records = Records { treatments, aside: &aside, out, members, number: 0, at: 0, index };
                 if let Some(index) = self.records(source, segments, records)? {
                     let beside = self.kept().join(format!("{name}.cdxj"));
                     make_parent(&beside)?;
@@ -202,7 +210,8 @@ impl KeptWriter<'_> {
         segments: Range<usize>,
         mut records: Records,
     ) -> Result<Option<PathBuf>> {
-        self.chunks(source, segments, |_, _, chunk, rest| {
+        let opened = self.work.opener.archive(source, records.members.clone()).at("read", &source.path)?;
+        self.chunks_of(opened, source, segments, |_, _, chunk, rest| {
             records.write(chunk)?;
             match chunk.trouble {
                 Some(Trouble::Overlong) => records.overlong(rest),
@@ -218,9 +227,19 @@ impl KeptWriter<'_> {
         &self,
         source: &Source,
         segments: Range<usize>,
+        each: impl FnMut(&Segment, u32, &Chunk, &mut dyn Chunks) -> Result<()>,
+    ) -> Result<()> {
+        let opened = self.work.opener.chunks(source).at("read", &source.path)?;
+        self.chunks_of(opened, source, segments, each)
+    }
+
+    fn chunks_of(
+        &self,
+        (mut chunks, taken): OpenedChunks,
+        source: &Source,
+        segments: Range<usize>,
         mut each: impl FnMut(&Segment, u32, &Chunk, &mut dyn Chunks) -> Result<()>,
     ) -> Result<()> {
-        let (mut chunks, taken) = self.work.opener.chunks(source).at("read", &source.path)?;
         let (mut reported, mut spare) = (0, Vec::new());
         for number in segments {
             if self.progress.stopped() {

@@ -7,7 +7,10 @@ pub(super) mod digest;
 pub(crate) use digest::stated;
 
 use std::borrow::Cow;
+use std::fs::File;
 use std::io::{self, Write};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -86,28 +89,57 @@ pub(crate) fn revisit(
     out
 }
 
+/// A record to write.
+pub(crate) struct Outgoing<'a> {
+    pub bytes: Cow<'a, [u8]>,
+    /// Where the input has it packed by itself. It is then copied as it is.
+    pub member: Option<Range<u64>>,
+}
+
+impl<'a> Outgoing<'a> {
+    /// A record that the input does not have.
+    pub(crate) fn made(bytes: Vec<u8>) -> Outgoing<'a> {
+        Outgoing { bytes: bytes.into(), member: None }
+    }
+}
+
 /// Writes each record as its own gzip member, frame or stream, so that tools can read it by its offset.
 pub(crate) struct RecordWriter<W> {
     out: W,
     packing: Packing,
+    /// The file that members are copied from, and the bytes of the last one.
+    input: Option<File>,
+    copied: Vec<u8>,
     /// One for each thread that packs records.
     packers: Vec<Mutex<MemberPacker>>,
 }
 
 impl<W: Write> RecordWriter<W> {
-    /// A writer that packs records on so many threads.
-    pub(crate) fn new(out: W, packing: Packing, threads: usize) -> RecordWriter<W> {
+    /// A writer that packs records on so many threads, and copies members from `input`.
+    pub(crate) fn new(out: W, packing: Packing, threads: usize, input: Option<File>) -> RecordWriter<W> {
         let packers = (0..threads.max(1)).map(|_| Mutex::new(MemberPacker::new(packing))).collect();
-        RecordWriter { out, packing, packers }
+        RecordWriter { out, packing, input, copied: Vec::new(), packers }
     }
 
     /// Writes records unchanged, and adds missing line ends. Returns the number of bytes of each. `path` is for errors.
-    pub(crate) fn write(&mut self, records: &[Cow<[u8]>], path: &Path) -> Result<Vec<u64>> {
-        let packed = packed(&self.packers, records, path)?;
-        for member in &packed {
+    pub(crate) fn write(&mut self, records: &[Outgoing], path: &Path) -> Result<Vec<u64>> {
+        let bytes: Vec<&[u8]> =
+            records.iter().filter(|record| record.member.is_none()).map(|record| &*record.bytes).collect();
+        let mut packed = packed(&self.packers, &bytes, path)?.into_iter();
+        let mut lengths = Vec::with_capacity(records.len());
+        for record in records {
+            let member = match (&record.member, &self.input) {
+                (Some(range), Some(input)) => {
+                    self.copied.resize((range.end - range.start) as usize, 0);
+                    input.read_exact_at(&mut self.copied, range.start).at("write", path)?;
+                    &self.copied
+                }
+                _ => &packed.next().expect("each record without a member was packed"),
+            };
             self.out.write_all(member).at("write", path)?;
+            lengths.push(member.len() as u64);
         }
-        Ok(packed.iter().map(|member| member.len() as u64).collect())
+        Ok(lengths)
     }
 
     /// Writes a record that is not in memory: `copy` writes it piece by piece.
@@ -135,7 +167,7 @@ impl<W: Write> RecordWriter<W> {
 }
 
 /// The members of records, packed on as many threads as there are packers.
-fn packed(packers: &[Mutex<MemberPacker>], records: &[Cow<[u8]>], path: &Path) -> Result<Vec<Vec<u8>>> {
+fn packed(packers: &[Mutex<MemberPacker>], records: &[&[u8]], path: &Path) -> Result<Vec<Vec<u8>>> {
     let packed: Vec<Mutex<Vec<u8>>> = records.iter().map(|_| Mutex::default()).collect();
     let (threads, next) = (packers.len().min(records.len()), AtomicUsize::new(0));
     for_each(
@@ -167,6 +199,11 @@ fn copied(
         out.write_all(lacking(line_ends, arc))?;
     }
     Ok(result)
+}
+
+/// Whether a record of an archive ends as its format demands, so that it can be copied as it is.
+pub(crate) fn is_complete(record: &[u8]) -> bool {
+    missing_ends(record).is_empty()
 }
 
 /// The missing line ends of a record: WARC needs two, ARC one. Other readers fail without them.

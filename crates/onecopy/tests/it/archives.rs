@@ -1,5 +1,6 @@
 //! WARC, WET and ARC: pages are found in any record and coding, and kept archives are unchanged.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -334,6 +335,45 @@ fn the_same_pages_give_the_same_answer_in_any_format_with_any_resources() {
         assert!(removed(&out) == removed(&expected), "{name}: other removed pages, winners or similarities");
         let groups = |out: &Path| without_places(&out.join("groups.jsonl"));
         assert!(groups(&out) == groups(&expected), "{name}: other groups");
+    }
+}
+
+/// The members of these archives are not packed as onecopy packs. Kept ones stay as they are, whatever the chunks.
+#[test]
+fn kept_records_keep_their_packed_bytes() {
+    let folder = tempdir().expect("a folder");
+    let (records, _) = corpus(600);
+    let gzip = |record: &Vec<u8>| {
+        let header = flate2::GzBuilder::new().mtime(1_700_000_000).filename("a.record");
+        let mut encoder = header.write(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(record).expect("memory");
+        encoder.finish().expect("memory")
+    };
+    let zstd = |record: &Vec<u8>| zstd::encode_all(record.as_slice(), 9).expect("memory");
+    let ways: [(&str, &dyn Fn(&Vec<u8>) -> Vec<u8>); 2] = [("a.warc.gz", &gzip), ("a.warc.zst", &zstd)];
+    for (name, pack) in ways {
+        let members: Vec<Vec<u8>> = records.iter().map(pack).collect();
+        let input = write_file(folder.path(), name, members.concat());
+        for flags in ["--threads 1", "--threads 3 --memory 64M"] {
+            let out = folder.path().join("out");
+            dedup(&input, &out).args(flags).args("--removed-records leave-out --quiet").succeed();
+            let gone: HashSet<String> = removed(&out).into_keys().collect();
+            let stays = |record: &&Vec<u8>| {
+                let uri = field(record, "WARC-Target-URI");
+                !uri.is_some_and(|uri| gone.contains(&uri))
+            };
+            let kept: Vec<u8> = records
+                .iter()
+                .zip(&members)
+                .filter(|(record, _)| stays(record))
+                .flat_map(|(_, member)| member.clone())
+                .collect();
+            assert!(
+                !gone.is_empty() && fs::read(out.join("kept").join(name)).expect("a file") == kept,
+                "{name} {flags}"
+            );
+            fs::remove_dir_all(&out).expect("results can be deleted");
+        }
     }
 }
 

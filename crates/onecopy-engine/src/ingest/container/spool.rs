@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use super::Section;
-use crate::ingest::packing::{Packing, Window, is_no_damage, unpack_within};
+use crate::ingest::packing::{Packing, Unpacking, Window, is_no_damage, unpack_by};
 
 /// Where and within which limits files are unpacked, and those that are.
 #[derive(Debug)]
@@ -51,7 +51,8 @@ impl Spools {
         if let Some(found) = spooled.get(&key) {
             return Ok(found.clone());
         }
-        let (mut reader, _) = unpack_within(open()?, packing, self.expansion, self.window)?;
+        let unpacking = Unpacking { expansion: self.expansion, window: self.window, members: None };
+        let (mut reader, _) = unpack_by(open()?, packing, unpacking)?;
         let mut file = self.nameless()?;
         let mut damage = None;
         let mut buffer = vec![0; PIECE_BYTES];

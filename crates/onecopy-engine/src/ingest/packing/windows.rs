@@ -6,8 +6,12 @@
 use std::collections::HashMap;
 use std::io::{self, BufReader, ErrorKind, Read, Seek};
 
+use zstd::stream::raw::{DParameter, Decoder};
+use zstd::stream::zio::Reader;
+
 use super::Packing;
 use super::frames::{first_window, frame_window, widest_window};
+use super::members::{Members, NotingDecoder};
 use super::xz::xz_window;
 use crate::error::MoreMemory;
 use crate::ingest::Source;
@@ -66,23 +70,30 @@ impl Windows {
 
 /// Unpacks zstd in windows of a limited width.
 pub(super) struct Unzstd<R: Read> {
-    decoder: zstd::Decoder<'static, BufReader<R>>,
+    reader: Reader<BufReader<R>, NotingDecoder>,
     window: Window,
 }
 
 impl<R: Read> Unzstd<R> {
-    /// Unpacks what is in `file`, of which all frames may need the dictionary.
-    pub(super) fn new(file: BufReader<R>, dictionary: &[u8], window: Window) -> io::Result<Unzstd<R>> {
-        let mut decoder = zstd::Decoder::with_dictionary(file, dictionary)?;
-        decoder.window_log_max(window.bytes.ilog2())?;
-        Ok(Unzstd { decoder, window })
+    /// Unpacks what is in `file`, of which all frames may need the dictionary. Such a frame is no use alone, so `members`
+    /// learn nothing of it.
+    pub(super) fn new(
+        file: BufReader<R>,
+        dictionary: &[u8],
+        window: Window,
+        members: Option<Members>,
+    ) -> io::Result<Unzstd<R>> {
+        let mut decoder = Decoder::with_dictionary(dictionary)?;
+        decoder.set_parameter(DParameter::WindowLogMax(window.bytes.ilog2()))?;
+        let members = members.filter(|_| dictionary.is_empty());
+        Ok(Unzstd { reader: Reader::new(file, NotingDecoder::new(decoder, members)), window })
     }
 
     /// The error of a frame that needs more memory than the limit leaves for it.
     fn too_wide(&self) -> Option<io::Error> {
         let Window { bytes, share, limit } = self.window;
         // The buffer begins with the frame that the decoder refused.
-        let window = frame_window(self.decoder.get_ref().buffer())?.next_power_of_two();
+        let window = frame_window(self.reader.reader().buffer())?.next_power_of_two();
         let more = MoreMemory { needed: window * share, limit };
         (bytes < window && window <= WIDEST).then(|| io::Error::new(ErrorKind::OutOfMemory, more))
     }
@@ -90,7 +101,7 @@ impl<R: Read> Unzstd<R> {
 
 impl<R: Read> Read for Unzstd<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.decoder.read(buffer).map_err(|error| self.too_wide().unwrap_or(error))
+        self.reader.read(buffer).map_err(|error| self.too_wide().unwrap_or(error))
     }
 }
 
@@ -137,7 +148,7 @@ mod tests {
         let window = Window { bytes: 8 << 20, share: 16, limit: 64 << 20 };
         let read = |file: &[u8]| {
             let (mut text, file) = (Vec::new(), BufReader::with_capacity(64, io::Cursor::new(file.to_vec())));
-            Unzstd::new(file, &[], window).unwrap().read_to_end(&mut text).map(|_| text)
+            Unzstd::new(file, &[], window, None).unwrap().read_to_end(&mut text).map(|_| text)
         };
         let fits = [frame(b"one ", 20), frame(b"two", 23)].concat();
         assert_eq!(read(&fits).unwrap(), b"one two");

@@ -2,24 +2,26 @@
 //!
 //! An archive holds more than pages: records that are not pages (images, requests, redirects, failures) stay.
 
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::error::{At, Result};
 use crate::ingest::{
-    Chunk, Chunks, Copied, Overlong, Packing, Purpose, capture, records, start_of_capture, started,
+    Chunk, Chunks, Copied, Members, Overlong, Packing, Purpose, capture, records, start_of_capture, started,
 };
 use crate::output::cdxj::{Cdxj, Place};
 use crate::output::treatment::{LotTreatments, Original, Treatment};
-use crate::output::warc::{RecordWriter, payload_digest, revisit, stated};
+use crate::output::warc::{Outgoing, RecordWriter, is_complete, payload_digest, revisit, stated};
 
 /// Writes the records of one file.
 pub(super) struct Records<'a> {
     pub treatments: LotTreatments<'a>,
     pub aside: &'a Path,
     pub out: RecordWriter<BufWriter<File>>,
+    /// Where the members of the input are, if they can be copied.
+    pub members: Option<Members>,
     /// The number of the next record.
     pub number: u32,
     /// Where the next record begins in the output.
@@ -31,7 +33,7 @@ pub(super) struct Records<'a> {
 impl Records<'_> {
     /// Writes the records of the next chunk.
     pub(super) fn write(&mut self, chunk: &Chunk) -> Result<()> {
-        let mut kept: Vec<Cow<[u8]>> = Vec::new();
+        let mut kept: Vec<Outgoing> = Vec::new();
         for item in records(&chunk.bytes) {
             let number = self.number;
             self.number += 1;
@@ -42,18 +44,26 @@ impl Records<'_> {
                 (Treatment::LeaveOut, _) => {}
                 (Treatment::Revisit(original), Some(capture)) => {
                     let digest = payload_digest(&capture, &original);
-                    kept.push(revisit(&record, capture.head, &digest, &original).into());
+                    kept.push(Outgoing::made(revisit(&record, capture.head, &digest, &original)));
                 }
-                _ => kept.push(chunk.bytes[item.range].into()),
+                _ => kept.push(self.unchanged(chunk, item.range)),
             }
         }
         self.put(&kept)
     }
 
+    /// A record of the input.
+    fn unchanged<'a>(&self, chunk: &'a Chunk, range: Range<usize>) -> Outgoing<'a> {
+        let bytes = &chunk.bytes[range.clone()];
+        let unpacked = chunk.at + range.start as u64..chunk.at + range.end as u64;
+        let members = self.members.as_ref().filter(|_| is_complete(bytes));
+        Outgoing { bytes: bytes.into(), member: members.and_then(|members| members.range_of(unpacked)) }
+    }
+
     /// Writes records, and adds them to the index.
-    fn put(&mut self, records: &[Cow<[u8]>]) -> Result<()> {
+    fn put(&mut self, records: &[Outgoing]) -> Result<()> {
         let lengths = self.out.write(records, self.aside)?;
-        records.iter().zip(lengths).try_for_each(|(record, length)| self.noted(record, length, None))
+        records.iter().zip(lengths).try_for_each(|(record, length)| self.noted(&record.bytes, length, None))
     }
 
     /// Adds the record that was written last to the index. `sha1` is the digest of a payload that is not in memory.
@@ -89,7 +99,7 @@ impl Records<'_> {
             "" => &stated(sha1),
             stated => stated,
         };
-        self.put(&[revisit(&record, capture.head, digest, original).into()])
+        self.put(&[Outgoing::made(revisit(&record, capture.head, digest, original))])
     }
 
     /// Copies an overlong record. It was not compared, so it stays. If the file ends inside it, the existing part stays:

@@ -79,10 +79,11 @@ fn the_revisit_of_a_resource_has_no_block() {
 #[test]
 fn each_record_is_packed_by_itself() {
     for packing in [Packing::Plain, Packing::Gzip, Packing::Zstd, Packing::Xz, Packing::Bzip2, Packing::Lz4] {
-        let mut writer = RecordWriter::new(Vec::new(), packing, 3);
-        let [one] = writer.write(&[RECORD.as_bytes().into()], Path::new("")).unwrap()[..] else { panic!() };
+        let mut writer = RecordWriter::new(Vec::new(), packing, 3, None);
+        let record = || Outgoing::made(RECORD.into());
+        let [one] = writer.write(&[record()], Path::new("")).unwrap()[..] else { panic!() };
         let one = one as usize;
-        let more = vec![RECORD.as_bytes().into(); 9];
+        let more: Vec<_> = std::iter::repeat_with(record).take(9).collect();
         assert_eq!(writer.write(&more, Path::new("")).unwrap(), [one as u64; 9]);
         let (bytes, mut first) = (writer.into_inner(), Vec::new());
         let (mut reader, _) =
@@ -99,8 +100,9 @@ fn line_ends_that_a_record_lacks_are_added() {
     for (record, wanted) in
         [(bare, RECORD), (&RECORD[..RECORD.len() - 2], RECORD), (arc, &format!("{arc}\n"))]
     {
-        let mut writer = RecordWriter::new(Vec::new(), Packing::Plain, 1);
-        writer.write(&[record.as_bytes().into()], Path::new("")).unwrap();
+        let mut writer = RecordWriter::new(Vec::new(), Packing::Plain, 1, None);
+        assert_eq!(is_complete(record.as_bytes()), record == RECORD);
+        writer.write(&[Outgoing::made(record.into())], Path::new("")).unwrap();
         assert_eq!(String::from_utf8(writer.into_inner()).unwrap(), wanted);
     }
 }
