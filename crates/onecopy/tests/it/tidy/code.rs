@@ -15,6 +15,7 @@ const LONG_FILES: &[(&str, &str)] =
 /// Files that may contain `unsafe`, each use below a `SAFETY:` comment.
 const UNSAFE_FILES: &[&str] = &[
     "crates/onecopy-core/src/decide/candidate/wide.rs",
+    "crates/onecopy-core/src/page/html/main/model/wide.rs",
     "crates/onecopy-core/src/text/canonical/simd.rs",
     "crates/onecopy-core/src/text/canonical/wide.rs",
     // Plain code, compiled again for machines with a popcount instruction.

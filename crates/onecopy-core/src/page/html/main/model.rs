@@ -5,13 +5,15 @@
 
 mod again;
 mod weights;
+mod wide;
 
 use super::feature::{Features, ROOM};
+use crate::simd::{Level, level};
 
 /// Questions in a tree.
 const DEPTH: usize = 5;
-/// How many blocks are judged at once. Their numbers fill one or two registers of the processor.
-pub const LANES: usize = 16;
+/// How many blocks are judged at once. Their numbers fill one register of AVX-512, or a few of others.
+pub const LANES: usize = 32;
 
 /// The numbers of some blocks, feature by feature: one instruction asks a question of several blocks.
 pub struct Batch([[i16; LANES]; ROOM]);
@@ -32,15 +34,19 @@ impl Batch {
 /// How much each block by itself looks like main content: above zero, it more likely is. A sum of 1000 is odds of e to
 /// 1.
 pub fn judge(batch: &Batch) -> [i32; LANES] {
-    sums(&weights::QUESTIONS, &weights::LEAVES, batch)
+    sums(level(), &weights::QUESTIONS, &weights::LEAVES, batch)
 }
 
 /// The same, given the first judgement of the blocks around each.
 pub fn judge_again(batch: &Batch) -> [i32; LANES] {
-    sums(&again::QUESTIONS, &again::LEAVES, batch)
+    sums(level(), &again::QUESTIONS, &again::LEAVES, batch)
 }
 
-fn sums(questions: &[(u8, i16)], leaves: &[i16], batch: &Batch) -> [i32; LANES] {
+fn sums(level: Level, questions: &[(u8, i16)], leaves: &[i16], batch: &Batch) -> [i32; LANES] {
+    wide::sums(level, questions, leaves, batch).unwrap_or_else(|| plain_sums(questions, leaves, batch))
+}
+
+fn plain_sums(questions: &[(u8, i16)], leaves: &[i16], batch: &Batch) -> [i32; LANES] {
     let (questions, leaves) = (questions.as_chunks::<DEPTH>().0, leaves.as_chunks::<{ 1 << DEPTH }>().0);
     let mut sums = [0; LANES];
     for (questions, leaves) in questions.iter().zip(leaves) {
@@ -87,6 +93,7 @@ mod tests {
     use super::*;
     use crate::page::html::main::context::CONTEXT;
     use crate::page::html::main::feature::FEATURES;
+    use crate::simd::each_level;
 
     #[test]
     fn the_model_knows_these_features() {
@@ -110,8 +117,12 @@ mod tests {
         let blocks: [Features; LANES] = std::array::from_fn(|_| std::array::from_fn(|_| number()));
         let mut batch = Batch::new();
         (0..).zip(&blocks).for_each(|(lane, features)| batch.put(lane, features));
-        assert_eq!(judge(&batch), blocks.map(|block| alone(&weights::QUESTIONS, &weights::LEAVES, &block)));
-        assert_eq!(judge_again(&batch), blocks.map(|block| alone(&again::QUESTIONS, &again::LEAVES, &block)));
+        for (questions, leaves) in
+            [(&weights::QUESTIONS[..], &weights::LEAVES[..]), (&again::QUESTIONS, &again::LEAVES)]
+        {
+            let expected = blocks.map(|block| alone(questions, leaves, &block));
+            each_level(|level| assert_eq!(sums(level, questions, leaves, &batch), expected, "{level:?}"));
+        }
     }
 
     /// The sum of one block, tree by tree.
