@@ -134,8 +134,8 @@ pub use similarity::measure::{
     containment, cosine, edit_distance, euclidean, frequencies, hamming, resemblance, shown,
 };
 pub use similarity::method::{
-    Held, LooksAt, METHODS, Method, MethodEntry, MethodHint, ParameterEntry, Parts, Scratch, Search, Subject,
-    method, method_hint, parameter_entries, usual_parameters,
+    Held, KeySink, LooksAt, METHODS, Method, MethodEntry, MethodHint, ParameterEntry, Parts, Scratch, Search,
+    Subject, method, method_hint, parameter_entries, usual_parameters,
 };
 pub use similarity::outline::Slacks;
 pub use similarity::sketch::{Sketch, sketch};

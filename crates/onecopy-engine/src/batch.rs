@@ -17,5 +17,5 @@ pub(crate) mod work;
 pub(crate) use order::Link;
 pub(crate) use read::facts;
 pub(crate) use read::{Losses, Row, Segment, Segments};
-pub(crate) use settle::{Decisions, Member};
+pub(crate) use settle::{Decisions, Grouped};
 pub(crate) use work::Work;

@@ -40,6 +40,19 @@ pub fn keep_freed_memory() {
     }
 }
 
+/// Returns freed memory to the system. By default glibc returns only what lies at the end of a heap, so one small block
+/// may keep many megabytes.
+#[cfg(target_env = "gnu")]
+#[expect(unsafe_code, reason = "the allocator has no other door")]
+pub fn return_freed_memory() {
+    // SAFETY: `malloc_trim` takes a number, locks each heap and touches only memory that is free.
+    unsafe { libc::malloc_trim(0) };
+}
+
+/// Other allocators are not changed.
+#[cfg(not(target_env = "gnu"))]
+pub fn return_freed_memory() {}
+
 /// Other allocators are not changed.
 #[cfg(not(target_env = "gnu"))]
 pub fn share_heaps() {}

@@ -25,6 +25,9 @@ pub fn keys(
     first_keys(sketch, key_count(sketch.len(), threshold), rarity, scratch, out);
 }
 
+/// The most shingles of a set that are in memory a second time while its keys are chosen.
+pub(crate) const PIECE: usize = 1 << 14;
+
 /// Like [`keys`], from the first `wanted` shingles in the order.
 pub(crate) fn first_keys(
     sketch: &[u64],
@@ -35,29 +38,52 @@ pub(crate) fn first_keys(
 ) {
     scratch.clear();
     scratch.extend(sketch.iter().map(|&shingle| rarity.of(shingle)));
-    let mut places = [0; 256];
-    // All more common shingles come after the wanted ones.
-    let common = match few_places(level(), scratch, wanted, &mut places) {
-        Some(common) => common,
-        None => all_places(scratch, wanted, &mut places),
-    };
-    if common <= 2 {
-        return;
+    Chooser::new(scratch, wanted).choose(sketch, out);
+}
+
+/// Chooses the keys of a sorted set of shingles, which it gets in pieces.
+pub(crate) struct Chooser<'a> {
+    /// The counts of the shingles that are still to come.
+    counts: &'a [u8],
+    size: u32,
+    wanted: usize,
+    /// Where the next shingle with each count is in the order.
+    places: [u32; 256],
+    /// Shingles that are as common or more come after the wanted ones.
+    common: usize,
+}
+
+impl<'a> Chooser<'a> {
+    /// `counts` says how common each shingle of the set is. Keys are among the first `wanted` in the order.
+    pub(crate) fn new(counts: &'a [u8], wanted: usize) -> Chooser<'a> {
+        let mut places = [0; 256];
+        let common = match few_places(level(), counts, wanted, &mut places) {
+            Some(common) => common,
+            None => all_places(counts, wanted, &mut places),
+        };
+        Chooser { counts, size: counts.len() as u32, wanted, places, common }
     }
-    let start = out.len();
-    let shared = 2..=(common - 1) as u8;
-    wide::select(level(), sketch, scratch, shared, out);
-    let end = out.len();
-    let mut kept = start;
-    for i in start..end {
-        let (shingle, count) = out[i];
-        // Equally common shingles are ordered by hash, and sketches are sorted by it.
-        let place = &mut places[count as usize];
-        *place += 1;
-        out[kept] = (shingle, sketch.len() as u32 - *place);
-        kept += usize::from(*place as usize <= wanted);
+
+    /// Appends the keys among the next shingles of the set.
+    pub(crate) fn choose(&mut self, next: &[u64], out: &mut Vec<(u64, u32)>) {
+        if self.common <= 2 {
+            return;
+        }
+        let (counts, later) = self.counts.split_at(next.len());
+        self.counts = later;
+        let mut kept = out.len();
+        let start = kept;
+        wide::select(level(), next, counts, 2..=(self.common - 1) as u8, out);
+        for i in start..out.len() {
+            let (shingle, count) = out[i];
+            // Equally common shingles are ordered by hash, and sketches are sorted by it.
+            let place = &mut self.places[count as usize];
+            *place += 1;
+            out[kept] = (shingle, self.size - *place);
+            kept += usize::from(*place as usize <= self.wanted);
+        }
+        out.truncate(kept);
     }
-    out.truncate(kept);
 }
 
 /// How many counts are looked at together.
@@ -81,7 +107,7 @@ fn select_by(sketch: &[u64], counts: &[u8], out: &mut Vec<(u64, u32)>, chosen: i
 }
 
 /// How many of a page's `n` rarest shingles are keys.
-fn key_count(n: usize, threshold: f64) -> usize {
+pub(crate) fn key_count(n: usize, threshold: f64) -> usize {
     n + 1 - overlap_within(n, threshold)
 }
 

@@ -43,6 +43,9 @@ pub use hint::{MethodHint, method_hint};
 use parameters::Parameters;
 use tally::Tally;
 
+/// Receives keys, each with the number beside it.
+pub type KeySink<'a> = dyn FnMut(&[(u64, u32)]) + 'a;
+
 /// How pages are sketched, keyed and compared.
 pub trait Method: Debug + Send + Sync {
     /// Pages at least this similar are duplicates. In (0, 1].
@@ -69,6 +72,16 @@ pub trait Method: Debug + Send + Sync {
     /// Beside each key is a number for [`Method::may`]. Over the keys of a page this number falls in one order that
     /// all pages share.
     fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>);
+
+    /// As [`Method::keys`], but calls `each` with some of the keys at a time. A large page may have more keys than fit in
+    /// memory.
+    fn keys_in_pieces(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, each: &mut KeySink) {
+        let mut keys = std::mem::take(&mut scratch.keys);
+        keys.clear();
+        self.keys(sketch, rarity, scratch, &mut keys);
+        each(&keys);
+        scratch.keys = keys;
+    }
 
     /// Whether two pages can be alike, given the first key in the order that they share. Larger numbers beside the
     /// keys never turn a yes into a no.
@@ -240,6 +253,8 @@ pub struct Scratch {
     pub(crate) sketch: Sketch,
     pub(crate) split: Split,
     pub(crate) counts: Vec<u8>,
+    /// Room for some keys of a page.
+    pub(crate) keys: Vec<(u64, u32)>,
     /// Room for the hashes of a method.
     pub(crate) words: Vec<u64>,
     pub(crate) tally: Tally,

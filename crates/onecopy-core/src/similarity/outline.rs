@@ -24,6 +24,11 @@ fn parts(outline: &[u64]) -> (&[u64], u64) {
 /// Draws the outline of distinct shingles into all words of `out`, at least two.
 pub(crate) fn draw(shingles: &[u64], about: u64, out: &mut [u64]) {
     out.fill(0);
+    draw_more(shingles, about, out);
+}
+
+/// Draws further shingles into an outline, and says anew what it describes.
+pub(crate) fn draw_more(shingles: &[u64], about: u64, out: &mut [u64]) {
     if let Some((last, bits)) = out.split_last_mut() {
         simd::flip(level(), shingles, bits);
         *last = about;

@@ -181,12 +181,18 @@ impl Settling<'_> {
             Preferences { base: self.base, segments: self.segments, links: self.links, lesser: &[] };
         let contents = self.contents(preferences.order(by_rules, None)?, &Silent)?;
         let of = |page: u32| contents.of_page[page as usize];
-        let pairs: Vec<_> = claimed.iter().map(|&(page, target)| (of(page), of(target))).collect();
+        let pair = |&(page, target): &(u32, u32)| (of(page), of(target));
+        let mut pairs: Vec<_> = claimed.iter().map(pair).collect();
+        // A million copies may name one page.
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs.shrink_to_fit();
         let (outlines, elsewhere) = (Outlines::default(), Elsewhere::default());
         let comparer = self.comparer(&contents, (&outlines, &elsewhere), progress);
         let alike = comparer.map(&pairs, |&(a, b), buffers| comparer.compare(a, b, buffers))?;
-        let believed = claimed.iter().zip(alike).filter(|(_, shared)| shared.is_some());
-        let mut pages: Vec<u32> = believed.map(|(&(page, _), _)| page).collect();
+        let is_alike = |claim: &_| pairs.binary_search(&pair(claim)).is_ok_and(|at| alike[at].is_some());
+        let believed = claimed.iter().filter(|claim| is_alike(*claim));
+        let mut pages: Vec<u32> = believed.map(|&(page, _)| page).collect();
         pages.dedup();
         Ok(pages)
     }

@@ -7,4 +7,4 @@ pub(crate) mod components;
 pub(crate) mod decisions;
 pub(crate) mod gather;
 
-pub(crate) use decisions::{Decisions, Member};
+pub(crate) use decisions::{Decisions, Grouped};

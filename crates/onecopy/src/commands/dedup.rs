@@ -20,7 +20,7 @@ pub fn run(args: &DedupArgs) -> Result<ExitCode> {
         return to_stdout(args, job);
     }
     let stop = stop_on_signal();
-    let terminal = Terminal::new(args.quiet, stop);
+    let terminal = Terminal::new(args.quiet, stop).within(job.memory_bytes);
     let outcome = dedup(&job, &terminal)?;
     terminal.end();
     let report = outcome.report();
@@ -52,7 +52,7 @@ fn to_stdout(args: &DedupArgs, mut job: Job) -> Result<ExitCode> {
     }
     let folder = tempfile::Builder::new().prefix("onecopy-").tempdir()?;
     job.out = folder.path().join("out");
-    let terminal = Terminal::new(args.quiet, stop_on_signal());
+    let terminal = Terminal::new(args.quiet, stop_on_signal()).within(job.memory_bytes);
     let outcome = dedup_into(&job, &terminal, &mut BufWriter::new(io::stdout().lock()))?;
     terminal.end();
     let report = outcome.report();

@@ -13,7 +13,7 @@ use crate::terminal::Terminal;
 
 pub fn run(args: &SketchArgs) -> Result<ExitCode> {
     let job = args.job()?;
-    let terminal = Terminal::new(args.quiet, stop_on_signal());
+    let terminal = Terminal::new(args.quiet, stop_on_signal()).within(job.memory_bytes);
     let outcome = sketch(&job, &terminal)?;
     terminal.end();
     let (report, out) = (outcome.report(), job.out.display());

@@ -9,15 +9,15 @@
 mod census;
 
 use super::parameters::Parameters;
-use super::{Held, LooksAt, Method, Scratch, Subject, billionths, shingles_called};
+use super::{Held, KeySink, LooksAt, Method, Scratch, Subject, billionths, shingles_called};
 use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules, Words};
-use crate::decide::candidate::{Rarity, keys};
+use crate::decide::candidate::{Chooser, PIECE, Rarity, key_count};
 use crate::similarity::elsewhere::Elsewhere;
 use crate::similarity::measure::{
     EVIDENCE, SharedShingles, Subjects, containment, least_agreement, least_main, least_main_by_words,
     page_similarity, resemblance,
 };
-use crate::similarity::outline::{Slacks, compared, draw, most_shared, outside, slack};
+use crate::similarity::outline::{Slacks, compared, draw_more, most_shared, outside, slack};
 use crate::similarity::sketch::tag::{is_main, untagged};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
@@ -80,16 +80,13 @@ impl Method for Auto {
         };
         let rules = SplitRules { canonical: &self.canonical, shingles: &self.shingles };
         split(parts, rules, &mut scratch.split);
-        let ((main, rest), start) = (scratch.split.halves(), out.len());
-        let parts = [main, rest, scratch.split.title()];
+        let start = out.len();
         // Growth by doubling could take twice the memory.
-        let words = parts.iter().map(|words| words.len()).sum::<usize>() + 1;
-        if words > out.capacity() - start {
+        let words = scratch.split.len() + 1;
+        if words > out.capacity() - start && start > 0 {
             out.reserve_exact(words.max(start.min(LARGE_WORDS)));
         }
-        parts.into_iter().for_each(|words| out.extend(words));
-        scratch.split.free_if_large();
-        out[start..].sort_unstable();
+        scratch.split.append_to(out);
         if out.len() > start && scratch.split.is_told() {
             out.push(TOLD);
         }
@@ -100,14 +97,30 @@ impl Method for Auto {
     }
 
     fn keys(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, out: &mut Vec<(u64, u32)>) {
-        if !is_told(sketch) {
-            return keys(sketch, self.threshold, rarity, &mut scratch.counts, out);
+        self.keys_in_pieces(sketch, rarity, scratch, &mut |keys| out.extend_from_slice(keys));
+    }
+
+    fn keys_in_pieces(&self, sketch: &[u64], rarity: &Rarity, scratch: &mut Scratch, each: &mut KeySink) {
+        let is_told = is_told(sketch);
+        let Scratch { counts, words, keys, .. } = scratch;
+        counts.clear();
+        for piece in sketch.chunks(PIECE) {
+            counts.extend(main_of(piece, is_told, words).iter().map(|&shingle| rarity.of(shingle)));
         }
-        let start = out.len();
-        write_main(sketch, &mut scratch.words);
-        keys(&scratch.words, self.least_main(true), rarity, &mut scratch.counts, out);
-        let size = scratch.words.len() as u32;
-        out[start..].iter_mut().for_each(|(_, rest)| *rest = packed(size, *rest));
+        let size = counts.len();
+        let least = if is_told { self.least_main(true) } else { self.threshold };
+        let mut chooser = Chooser::new(counts, key_count(size, least));
+        for piece in sketch.chunks(PIECE) {
+            // The main content of the only piece is there already.
+            let main: &[u64] =
+                if is_told && sketch.len() <= PIECE { words } else { main_of(piece, is_told, words) };
+            keys.clear();
+            chooser.choose(main, keys);
+            if is_told {
+                keys.iter_mut().for_each(|(_, rest)| *rest = packed(size as u32, *rest));
+            }
+            each(keys);
+        }
     }
 
     fn may(&self, a: Held, b: Held) -> bool {
@@ -136,9 +149,14 @@ impl Method for Auto {
 
     /// The outline of main content, which is all of a plain text.
     fn outline(&self, sketch: &[u64], scratch: &mut Scratch, out: &mut [u64]) {
-        let told = if is_told(sketch) { OUTLINE_TOLD } else { 0 };
-        let shingles = self.outlined(sketch, scratch);
-        draw(shingles, shingles.len() as u64 | told, out);
+        let (is_told, mut size) = (is_told(sketch), 0);
+        let told = if is_told { OUTLINE_TOLD } else { 0 };
+        out.fill(0);
+        for piece in sketch.chunks(PIECE) {
+            let main = main_of(piece, is_told, &mut scratch.words);
+            size += main.len() as u64;
+            draw_more(main, size | told, out);
+        }
     }
 
     fn outlined<'a>(&self, sketch: &'a [u64], scratch: &'a mut Scratch) -> &'a [u64] {
@@ -277,6 +295,15 @@ fn is_told(sketch: &[u64]) -> bool {
 fn write_main(sketch: &[u64], out: &mut Vec<u64>) {
     out.clear();
     out.extend(sketch.iter().filter(|word| is_main(**word)).map(|word| untagged(*word)));
+}
+
+/// The shingles of main content in a piece of a sketch. They are in `out` if the page is separated.
+fn main_of<'a>(piece: &'a [u64], is_told: bool, out: &'a mut Vec<u64>) -> &'a [u64] {
+    if !is_told {
+        return piece;
+    }
+    write_main(piece, out);
+    out
 }
 
 /// Marks the number beside a key of a separated page.

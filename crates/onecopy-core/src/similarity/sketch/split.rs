@@ -15,11 +15,10 @@ use crate::similarity::method::Parts;
 use crate::text::canonical::{Canonical, canonicalise};
 use crate::text::shingle::{append_tokens, windows};
 
-/// A page's shingles in two sets, and the words of its title, all with their tags. Reuse one for many pages: its buffers only grow.
+/// A page's shingles and the words of its title, all with their tags. Reuse one for many pages: its buffers only grow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Split {
-    main: Vec<u64>,
-    rest: Vec<u64>,
+    words: Vec<u64>,
     title: Vec<u64>,
     /// Whether main content was separated from the rest.
     told: bool,
@@ -31,24 +30,26 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// The shingles of main content and the others, ascending; none is in both.
-    pub(crate) fn halves(&self) -> (&[u64], &[u64]) {
-        (&self.main, &self.rest)
+    /// The number of words.
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
     }
 
-    /// The distinct words of the title. If main content was not separated, there are none.
-    pub(crate) fn title(&self) -> &[u64] {
-        &self.title
-    }
-
-    /// Frees the shingles of a large page, once they are copied: they would take as much memory again.
-    pub(crate) fn free_if_large(&mut self) {
-        if self.main.len() + self.rest.len() > LARGE_TOKENS {
-            (self.main, self.rest, self.table) = Default::default();
+    /// Appends all words to `out`, ascending. A large page leaves no memory behind, and its words become the first of
+    /// `out` without a copy.
+    pub(crate) fn append_to(&mut self, out: &mut Vec<u64>) {
+        let is_large = self.words.len() > LARGE_TOKENS;
+        if is_large && out.is_empty() {
+            *out = std::mem::take(&mut self.words);
+        } else {
+            out.extend_from_slice(&self.words);
+        }
+        if is_large {
+            (self.words, self.table) = Default::default();
         }
     }
 
-    /// Whether main content was separated from the rest. If not, all shingles are in the first half.
+    /// Whether main content was separated from the rest. If not, all shingles are main content.
     pub(crate) fn is_told(&self) -> bool {
         self.told
     }
@@ -127,53 +128,82 @@ impl Split {
     }
 
     fn shingle(&mut self, rules: &ShingleRules) {
-        self.main.clear();
-        self.rest.clear();
         let all_is_main = self.marked.iter().map(Range::len).sum::<usize>() == self.tokens.len();
-        windows(&self.tokens, rules.length, &mut self.rest);
         let length = rules.length.min(self.tokens.len());
-        if self.tokens.len() > LARGE_TOKENS {
-            self.tokens = Vec::new();
-        }
-        match rules.replicas {
-            Replicas::Ignore => self.choose(all_is_main, length, placed),
-            Replicas::Count => self.choose(all_is_main, length, |shingle, _| shingle),
-        }
-        self.told = all_is_main || !self.main.is_empty();
-        if self.main.is_empty() {
-            std::mem::swap(&mut self.main, &mut self.rest);
+        self.make_windows(rules.length);
+        let main = if all_is_main { vec![(0..self.words.len(), 0)] } else { self.main_windows(length) };
+        self.told = all_is_main || !main.is_empty();
+        if !self.told || self.words.is_empty() {
             self.title.clear();
         }
-        if rules.replicas == Replicas::Count {
-            [&mut self.main, &mut self.rest].into_iter().for_each(|half| number(half));
+        match (self.told, rules.replicas) {
+            (true, Replicas::Ignore) => self.tag(&main),
+            (true, Replicas::Count) => self.tag_numbered(&main),
+            (false, Replicas::Ignore) => {}
+            (false, Replicas::Count) => number(&mut self.words),
         }
-        let (told, main, rest) = (self.told, &mut self.main, &mut self.rest);
-        main.iter_mut().filter(|_| !told).for_each(|shingle| *shingle = untagged(*shingle));
-        rest.iter_mut().for_each(|shingle| *shingle = elsewhere(*shingle));
-        for half in [main, rest] {
-            sort_unique(half, 0, &mut self.table);
-            // The first place of a shingle counts.
-            half.dedup_by_key(|shingle| identity(*shingle));
+        if !self.told {
+            self.words.iter_mut().for_each(|shingle| *shingle = untagged(*shingle));
         }
-        remove_sorted(&mut self.rest, &self.main);
+        self.words.append(&mut self.title);
+        sort_unique(&mut self.words, 0, &mut self.table);
+        // The first place of a shingle counts, and any place in the main content more than one elsewhere.
+        self.words.dedup_by_key(|word| identity(*word));
     }
 
-    /// Copies the shingles of main content, each with its place. If all is main content, it moves them.
-    fn choose(&mut self, all_is_main: bool, length: usize, placed: fn(u64, usize) -> u64) {
-        if all_is_main {
-            std::mem::swap(&mut self.main, &mut self.rest);
-            return (0..).zip(&mut self.main).for_each(|(at, shingle)| *shingle = placed(*shingle, at));
+    /// Turns the tokens into shingles, those of a large page in their own memory.
+    fn make_windows(&mut self, length: usize) {
+        self.words.clear();
+        if self.tokens.len() <= LARGE_TOKENS {
+            return windows(&self.tokens, length, &mut self.words);
         }
+        let count = self.tokens.len() + 1 - length.min(self.tokens.len());
+        for start in (0..count).step_by(LARGE_TOKENS) {
+            let end = (start + LARGE_TOKENS).min(count);
+            self.words.clear();
+            windows(&self.tokens[start..(end + length - 1).min(self.tokens.len())], length, &mut self.words);
+            self.tokens[start..end].copy_from_slice(&self.words);
+        }
+        self.words = std::mem::take(&mut self.tokens);
+        self.words.truncate(count);
+    }
+
+    /// The windows of `length` tokens that are main content.
+    fn main_windows(&self, length: usize) -> Vec<MainWindows> {
         let mut before = 0;
-        for marked in &self.marked {
-            let inside = marked.start..(marked.end + 1).saturating_sub(length).max(marked.start);
-            // A part at the end with fewer tokens than a window begins after the last window.
-            let shingles = self.rest.get(inside.start..inside.end.min(self.rest.len())).unwrap_or_default();
-            self.main.extend((before..).zip(shingles).map(|(place, &shingle)| placed(shingle, place)));
+        let windows = self.marked.iter().map(|marked| {
+            let place = before;
             before += marked.len();
+            (marked.start..(marked.end + 1).saturating_sub(length), place)
+        });
+        windows.filter(|(windows, _)| !windows.is_empty()).collect()
+    }
+
+    /// Gives each shingle its place in the main content, or none.
+    fn tag(&mut self, main: &[MainWindows]) {
+        let mut at = 0;
+        for (windows, first) in main {
+            self.words[at..windows.start].iter_mut().for_each(|word| *word = elsewhere(*word));
+            let words = &mut self.words[windows.clone()];
+            (*first..).zip(words).for_each(|(place, word)| *word = placed(*word, place));
+            at = windows.end;
         }
+        self.words[at..].iter_mut().for_each(|word| *word = elsewhere(*word));
+    }
+
+    /// Numbers the occurrences of each shingle, those in the main content first.
+    fn tag_numbered(&mut self, main: &[MainWindows]) {
+        let mut numbered: Vec<u64> =
+            main.iter().flat_map(|(windows, _)| &self.words[windows.clone()]).copied().collect();
+        number(&mut numbered);
+        number(&mut self.words);
+        numbered.extend(self.words.iter().map(|&word| elsewhere(word)));
+        self.words = numbered;
     }
 }
+
+/// A range of windows in the main content, and the place of the first.
+type MainWindows = (Range<usize>, usize);
 
 /// Numbers the occurrences of each shingle, which then has no place.
 fn number(shingles: &mut [u64]) {
@@ -185,7 +215,7 @@ fn number(shingles: &mut [u64]) {
 /// The most words of a title that count.
 const TITLE_WORDS: usize = 32;
 
-/// The tokens of a larger page are freed before its shingles are divided: both take the same memory.
+/// The shingles of a page with more tokens take over their memory.
 const LARGE_TOKENS: usize = 1 << 17;
 
 /// The length in bytes of the first lines of a text. A line is cut only if it is very long, and then between words.
@@ -197,18 +227,10 @@ fn some_lines(text: &str) -> usize {
     end.map_or(text.len(), |end| SOME + end + 1)
 }
 
-/// Removes the words that are in `others`; both ascend.
-fn remove_sorted(words: &mut Vec<u64>, others: &[u64]) {
-    let mut at = 0;
-    words.retain(|word| {
-        at += others[at..].iter().take_while(|other| identity(**other) < identity(*word)).count();
-        others.get(at).map(|other| identity(*other)) != Some(identity(*word))
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::similarity::sketch::tag::is_main;
     use crate::similarity::sketch::{Sketch, sketch};
 
     const RULES: ShingleRules =
@@ -220,8 +242,10 @@ mod tests {
         let mut out = Split::default();
         let parts = Parts { text, main: &main, title: "" };
         split(parts, SplitRules { canonical: &CanonicalRules::default(), shingles: rules }, &mut out);
-        let known = |words: &[u64]| words.iter().map(|word| identity(*word)).collect();
-        (known(&out.main), known(&out.rest))
+        assert!(out.words.is_sorted());
+        let (main, rest): (Vec<u64>, Vec<u64>) = out.words.iter().partition(|word| is_main(**word));
+        let known = |words: Vec<u64>| words.into_iter().map(identity).collect();
+        (known(main), known(rest))
     }
 
     fn sketch_of(text: &str, rules: &ShingleRules) -> Vec<u64> {

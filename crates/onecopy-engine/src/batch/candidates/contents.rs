@@ -59,12 +59,12 @@ impl Contents {
         i: usize,
         again: bool,
         buffer: &mut Aligned,
-        mut each: impl FnMut(u32, &[u64]),
+        mut each: impl FnMut(u32, &[u64]) -> Result<()>,
     ) -> Result<u64> {
         let segment = segments.load(i)?;
         let sketches = segments.sketches(i, again, buffer)?;
         self.sketched(&segment, i, segments.first_page(i))
-            .for_each(|(content, place)| each(content, &sketches[place]));
+            .try_for_each(|(content, place)| each(content, &sketches[place]))?;
         Ok(segment.rows.len() as u64)
     }
 

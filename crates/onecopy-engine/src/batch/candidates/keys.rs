@@ -58,7 +58,8 @@ impl KeyFinder<'_> {
         let pile = |part| Pile::new(self.folder.join(format!("keys-{part}")), share, pace.clone());
         let piles: Vec<Mutex<Pile<Key>>> = (0..1 << bits).map(|part| Mutex::new(pile(part))).collect();
         let width = self.outlines.lock().expect("no thread panics with this lock").width();
-        let buffers = || KeyBuffers { parts: vec![Vec::new(); 1 << bits], width, ..KeyBuffers::default() };
+        let parted = || Parted { parts: vec![Vec::new(); 1 << bits], ..Parted::default() };
+        let buffers = || KeyBuffers { parted: parted(), width, ..KeyBuffers::default() };
         for_each(self.readers, self.segments.len(), buffers, |buffers, i| {
             if progress.stopped() {
                 return Err(Error::Stopped);
@@ -114,7 +115,7 @@ impl KeyFinder<'_> {
 
     /// Finds the keys of a segment's contents. Returns the number of pages in the segment.
     fn segment(&self, i: usize, buffers: &mut KeyBuffers, piles: &[Mutex<Pile<Key>>]) -> Result<u64> {
-        let KeyBuffers { sketches, scratch, keys, parts, aligned, width, drawn, outlines } = buffers;
+        let KeyBuffers { sketches, scratch, parted, width, drawn, outlines } = buffers;
         drawn.clear();
         outlines.clear();
         let shift = 64 - piles.len().ilog2();
@@ -123,23 +124,28 @@ impl KeyFinder<'_> {
         // If all segments are on disk, sketches are gathered later instead of being read at random.
         let again = !self.segments.on_disk();
         let pages = self.contents.each_sketch(self.segments, i, again, sketches, |content, sketch| {
-            keys.clear();
-            self.method.keys(sketch, self.rarity, scratch, keys);
             let least = self.method.least_rest(sketch.len() as u32);
-            for &(shingle, rest) in &*keys {
-                let turned = shingle.rotate_left(turn);
-                parts[(turned >> shift) as usize].push(key(turned, [content, rest], rest >= least));
-            }
+            let mut outcome = Ok(());
+            self.method.keys_in_pieces(sketch, self.rarity, scratch, &mut |keys| {
+                for &(shingle, rest) in keys {
+                    let turned = shingle.rotate_left(turn);
+                    let key = key(turned, [content, rest], rest >= least);
+                    parted.parts[(turned >> shift) as usize].push(key);
+                }
+                parted.held += keys.len();
+                if parted.held > PARTED && outcome.is_ok() {
+                    outcome = parted.hand_over(piles);
+                }
+            });
+            outcome?;
             self.method.note_rest(sketch, self.elsewhere);
             drawn.push(content);
             outlines.resize(drawn.len() * *width, 0);
             self.method.outline(sketch, scratch, &mut outlines[(drawn.len() - 1) * *width..]);
+            Ok(())
         })?;
         self.outlines.lock().expect("no thread panics with this lock").take(drawn, outlines);
-        for (part, pile) in parts.iter_mut().zip(piles) {
-            pile.lock().expect("no thread panics with this lock").extend(part, aligned)?;
-            part.clear();
-        }
+        parted.hand_over(piles)?;
         Ok(pages)
     }
 
@@ -211,12 +217,33 @@ struct SortBuffers {
 struct KeyBuffers {
     sketches: Aligned,
     scratch: Scratch,
-    keys: Vec<(u64, u32)>,
-    parts: Vec<Vec<Key>>,
-    aligned: Aligned,
+    parted: Parted,
     /// The number of words in an outline.
     width: usize,
     /// Contents with new outlines, and the outlines themselves.
     drawn: Vec<u32>,
     outlines: Vec<u64>,
+}
+
+/// The most keys that a thread holds before it puts them on the piles. Only a large page has as many.
+const PARTED: usize = 1 << 16;
+
+/// Keys that a thread has found, by part.
+#[derive(Default)]
+struct Parted {
+    parts: Vec<Vec<Key>>,
+    held: usize,
+    aligned: Aligned,
+}
+
+impl Parted {
+    /// Puts all keys on the piles.
+    fn hand_over(&mut self, piles: &[Mutex<Pile<Key>>]) -> Result<()> {
+        self.held = 0;
+        for (part, pile) in self.parts.iter_mut().zip(piles) {
+            pile.lock().expect("no thread panics with this lock").extend(part, &mut self.aligned)?;
+            part.clear();
+        }
+        Ok(())
+    }
 }

@@ -23,7 +23,10 @@ pub(crate) fn neighbours(
         if progress.stopped() {
             return Err(Error::Stopped);
         }
-        let word = |content, sketch: &[u64]| words[content as usize] = sketch[0];
+        let word = |content: u32, sketch: &[u64]| {
+            words[content as usize] = sketch[0];
+            Ok(())
+        };
         let pages = finder.contents.each_sketch(finder.segments, i, again, &mut buffer, word)?;
         progress.advance(pages);
     }

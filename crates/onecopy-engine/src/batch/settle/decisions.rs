@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -32,16 +33,30 @@ pub(crate) struct Decisions {
     kept: OnceLock<Vec<u64>>,
 }
 
-/// A page of a group. Its order is that of `groups.jsonl`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Member {
-    pub group: u32,
-    /// The content of the page, or of the page where it ends. Better contents come first.
-    pub content: u32,
-    /// Its rank among the pages of the content. Redirects and revisits share the last rank.
-    pub place: u32,
-    pub page: PageId,
+/// The pages of all groups of two or more, in the order of `groups.jsonl`.
+pub(crate) struct Grouped {
+    /// The pages of each group, best first. Redirects and revisits come behind the pages of the content where they end,
+    /// by number.
+    pub pages: Vec<PageId>,
+    /// Where each group ends.
+    ends: Vec<u32>,
 }
+
+impl Grouped {
+    /// The number of groups.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The pages of some groups.
+    pub(crate) fn range(&self, groups: Range<usize>) -> Range<usize> {
+        let start = |group: usize| group.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        start(groups.start)..start(groups.end)
+    }
+}
+
+/// The place of a content that is no part of a group.
+const ALONE: u32 = u32::MAX;
 
 /// The number of integers in an entry of `ends`.
 const END: usize = 3;
@@ -80,6 +95,11 @@ impl Decisions {
     /// The content of a page; [`NO_CONTENT`] if the page stands for another.
     pub(crate) fn content_of(&self, page: PageId) -> u32 {
         self.of_page[page as usize]
+    }
+
+    /// Whether a page stands for another.
+    pub(crate) fn is_pointing(&self, page: PageId) -> bool {
+        self.content_of(page) == NO_CONTENT
     }
 
     /// The group of a content.
@@ -147,26 +167,47 @@ impl Decisions {
         }
     }
 
-    /// The pages of all groups of two or more, sorted. The first page of a group is its winner.
-    pub(crate) fn grouped(&self) -> Vec<Member> {
-        let mut sizes = vec![0u32; self.group.len()];
-        let contents = || (0..self.pages() as PageId).filter_map(|page| Some((page, self.content(page)?)));
-        for (_, content) in contents() {
-            sizes[self.group[content as usize] as usize] += 1;
-        }
-        let member = |place: u32, page: PageId| {
-            let content = self.content(page)?;
-            let group = self.group[content as usize];
-            (sizes[group as usize] > 1).then_some(Member { group, content, place, page })
-        };
-        let best = self.best_page.iter().filter_map(|&page| member(0, page));
-        let copies = (1..).zip(&self.copies).filter_map(|(place, &page)| member(place, page));
+    /// All pages that are not rejected, with their contents. The pages of each content are best first.
+    fn by_rank(&self) -> impl Iterator<Item = (PageId, usize)> {
+        let compared = self.best_page.iter().chain(&self.copies).map(|&page| (page, self.content_of(page)));
         let (ends, _) = self.ends.as_chunks::<END>();
-        let pointing = ends.iter().filter(|end| self.of_page[end[0] as usize] == NO_CONTENT);
-        let pointing = pointing.filter_map(|end| member(u32::MAX, end[0]));
-        let mut grouped: Vec<Member> = best.chain(copies).chain(pointing).collect();
-        grouped.sort_unstable();
-        grouped
+        let pointing = ends.iter().map(|end| end[0]).filter(|&page| self.is_pointing(page));
+        let pointing = pointing.filter_map(|page| Some((page, self.content(page)?)));
+        compared.chain(pointing).map(|(page, content)| (page, content as usize))
+    }
+
+    /// The pages of all groups of two or more. The first page of a group is its winner. Counts pages and sorts none: a
+    /// group may be most of the input.
+    pub(crate) fn grouped(&self) -> Grouped {
+        let mut of_content = vec![0u32; self.group.len()];
+        self.by_rank().for_each(|(_, content)| of_content[content] += 1);
+        let mut of_group = vec![0u32; self.group.len()];
+        self.group.iter().zip(&of_content).for_each(|(&group, pages)| of_group[group as usize] += pages);
+        let (mut sum, mut ends) = (0, Vec::new());
+        for pages in &mut of_group {
+            let start = sum;
+            if *pages > 1 {
+                sum += *pages;
+                ends.push(sum);
+            }
+            *pages = if *pages > 1 { start } else { ALONE };
+        }
+        // From here on, each content and each group has the place of its next page instead of a number of pages.
+        for (content, &group) in self.group.iter().enumerate() {
+            let next = &mut of_group[group as usize];
+            let pages = std::mem::replace(&mut of_content[content], *next);
+            *next = if *next == ALONE { ALONE } else { *next + pages };
+        }
+        drop(of_group);
+        let mut pages = vec![0; sum as usize];
+        for (page, content) in self.by_rank() {
+            let next = &mut of_content[content];
+            if *next != ALONE {
+                pages[*next as usize] = page;
+                *next += 1;
+            }
+        }
+        Grouped { pages, ends }
     }
 
     fn columns(&self) -> [&Vec<u32>; 8] {
@@ -276,11 +317,9 @@ mod tests {
         assert_eq!(decisions.of(1), Decision::Removed { winner: 2, similarity: 0.9, kind: Kind::Near });
         assert_eq!(decisions.of(3), Decision::Kept);
         let grouped = decisions.grouped();
-        let groups: Vec<Vec<PageId>> = grouped
-            .chunk_by(|a, b| a.group == b.group)
-            .map(|group| group.iter().map(|member| member.page).collect())
-            .collect();
-        assert_eq!(groups, [vec![2, 7, 0, 1, 4], vec![3, 5]]);
+        let pages = |group: usize| &grouped.pages[grouped.range(group..group + 1)];
+        let groups: Vec<&[PageId]> = (0..grouped.len()).map(pages).collect();
+        assert_eq!(groups, [&[2, 7, 0, 1, 4][..], &[3, 5]]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use onecopy_core::{Decision, PageId};
@@ -11,17 +12,18 @@ use super::columns::{GROUP, GROUPS, PLACE};
 use super::forms::List;
 use super::order::by_name;
 use super::{ListTable, Lists, status};
-use crate::batch::Member;
+use crate::batch::Grouped;
 use crate::error::Result;
 use crate::output::names::{Named, Names};
-use crate::parallel::in_order;
+use crate::parallel::{for_each, in_order};
 use crate::report::Counts;
 
 /// Some groups that are written together.
 struct Unit {
-    /// The range of their members.
-    members: Range<usize>,
-    /// The number of the first group.
+    groups: Range<usize>,
+    /// How many pages they have.
+    pages: usize,
+    /// The number of the first group in the list.
     first: u64,
 }
 
@@ -29,15 +31,6 @@ struct Unit {
 const FEW: usize = 1_024;
 /// A group with more members is not rendered in memory.
 const MANY: usize = 1 << 14;
-
-/// The groups of a unit.
-#[derive(Default)]
-struct Rendered {
-    /// The lines of the groups, unless they are too large.
-    lines: String,
-    /// The pages of all groups, those of each best first.
-    pages: Vec<PageId>,
-}
 
 impl Lists<'_> {
     /// Writes the groups. Returns the group of each page, zero for none, and the list if it is in memory.
@@ -49,66 +42,81 @@ impl Lists<'_> {
     ) -> Result<(Vec<u32>, ListTable)> {
         let of_page: Vec<AtomicU32> = (0..self.segments.pages()).map(|_| AtomicU32::new(0)).collect();
         let mut out = List::create(folder, "groups", GROUPS, self.outputs)?;
-        let members = self.decisions.grouped();
-        let units = self.group_units(&members, counts);
-        let render = |rendered: &mut Rendered, unit: usize| {
-            let Unit { members: range, first } = &units[unit];
-            rendered.pages.clear();
-            rendered.lines.clear();
-            for (number, group) in (*first..).zip(self.groups_of(&members[range.clone()])) {
-                let pages = ordered(group, names, self.memory / self.threads as u64)?;
+        let mut grouped = self.decisions.grouped();
+        self.order_pointing(&mut grouped.pages, names)?;
+        let units = self.group_units(&grouped, counts);
+        // The lines of a unit, unless they are too large.
+        let render = |lines: &mut String, unit: usize| {
+            lines.clear();
+            let Unit { groups, pages, first } = &units[unit];
+            for (number, group) in (*first..).zip(self.groups_of(&grouped, groups.clone())) {
                 let set = |page: &PageId| of_page[*page as usize].store(number as u32, Ordering::Relaxed);
-                pages.iter().for_each(set);
-                if range.len() <= MANY {
-                    let lines = &mut rendered.lines;
-                    self.group(number, &pages, names, &mut |text| {
+                group.iter().for_each(set);
+                if *pages <= MANY {
+                    self.group(number, group, names, &mut |text| {
                         lines.push_str(text);
                         Ok(())
                     })?;
                 }
-                rendered.pages.extend(pages);
             }
             Ok(())
         };
-        let take = |rendered: &mut Rendered, unit: usize| {
-            let Unit { members: range, first } = &units[unit];
-            out.part(&rendered.lines)?;
-            let mut pages = &rendered.pages[..];
-            for (number, group) in (*first..).zip(self.groups_of(&members[range.clone()])) {
-                let (own, behind) = pages.split_at(group.len());
-                if range.len() > MANY {
-                    self.group(number, own, names, &mut |text| out.part(text))?;
+        let take = |lines: &mut String, unit: usize| {
+            let Unit { groups, pages, first } = &units[unit];
+            out.part(lines)?;
+            for (number, group) in (*first..).zip(self.groups_of(&grouped, groups.clone())) {
+                if *pages > MANY {
+                    self.group(number, group, names, &mut |text| out.part(text))?;
                 }
-                self.group_rows(number, own, names, &mut out)?;
-                pages = behind;
+                self.group_rows(number, group, names, &mut out)?;
             }
             Ok(())
         };
-        in_order(self.threads, units.len(), Rendered::default, render, take)?;
+        in_order(self.threads, units.len(), String::new, render, take)?;
         self.progress.advance(self.segments.len() as u64);
         Ok((of_page.into_iter().map(AtomicU32::into_inner).collect(), out.finish()?))
     }
 
-    /// The groups of some members. The base alone is no group.
-    fn groups_of<'m>(&self, members: &'m [Member]) -> impl Iterator<Item = &'m [Member]> {
-        let groups = members.chunk_by(|a, b| a.group == b.group);
-        groups.filter(|group| !group.iter().all(|member| self.decisions.is_base(member.page)))
+    /// Some groups. The base alone is no group.
+    fn groups_of<'g>(
+        &self,
+        grouped: &'g Grouped,
+        groups: Range<usize>,
+    ) -> impl Iterator<Item = &'g [PageId]> {
+        let pages = groups.map(|group| &grouped.pages[grouped.range(group..group + 1)]);
+        pages.filter(|pages| !pages.iter().all(|&page| self.decisions.is_base(page)))
     }
 
     /// Divides all groups into units, and counts them.
-    fn group_units(&self, members: &[Member], counts: &mut Counts) -> Vec<Unit> {
+    fn group_units(&self, grouped: &Grouped, counts: &mut Counts) -> Vec<Unit> {
         let mut units: Vec<Unit> = Vec::new();
-        let mut start = 0;
-        for group in members.chunk_by(|a, b| a.group == b.group) {
-            let end = start + group.len();
-            match units.last_mut().filter(|unit| end - unit.members.start <= FEW) {
-                Some(unit) => unit.members.end = end,
-                None => units.push(Unit { members: start..end, first: counts.groups + 1 }),
+        for number in 0..grouped.len() {
+            let pages = grouped.range(number..number + 1).len();
+            match units.last_mut().filter(|unit| unit.pages + pages <= FEW) {
+                Some(unit) => (unit.groups.end, unit.pages) = (number + 1, unit.pages + pages),
+                None => {
+                    units.push(Unit { groups: number..number + 1, pages, first: counts.groups + 1 });
+                }
             }
-            self.groups_of(group).for_each(|group| counts.group(group.len() as u64));
-            start = end;
+            self.groups_of(grouped, number..number + 1).for_each(|group| counts.group(group.len() as u64));
         }
         units
+    }
+
+    /// Orders redirects and revisits to one content by name and place. They have the same rank, and their order must not
+    /// depend on that of the input.
+    fn order_pointing(&self, pages: &mut [PageId], names: &Names) -> Result<()> {
+        // Each content has another page in front of these.
+        let runs =
+            pages.chunk_by_mut(|&a, &b| self.decisions.is_pointing(a) && self.decisions.is_pointing(b));
+        let runs: Vec<_> = runs.filter(|run| run.len() > 1).map(Mutex::new).collect();
+        let memory = self.memory / self.threads as u64;
+        for_each(
+            self.threads,
+            runs.len(),
+            || (),
+            |(), run| by_name(&mut runs[run].lock().expect("each is sorted once"), names, memory),
+        )
     }
 
     /// Writes the line of the group with this number. Its pages are given best first.
@@ -155,21 +163,6 @@ impl Lists<'_> {
 
 /// Receives the pieces of a line.
 type Out<'a> = dyn FnMut(&str) -> Result<()> + 'a;
-
-/// The pages of a group, best first. Redirects to one content have the same rank: their order is by name and place,
-/// because it must not depend on the input order. Names in memory take up to `memory` bytes.
-fn ordered(group: &[Member], names: &Names, memory: u64) -> Result<Vec<PageId>> {
-    let mut pages: Vec<PageId> = group.iter().map(|member| member.page).collect();
-    let mut start = 0;
-    for same in group.chunk_by(|a, b| (a.content, a.place) == (b.content, b.place)) {
-        let end = start + same.len();
-        if same.len() > 1 {
-            by_name(&mut pages[start..end], names, memory)?;
-        }
-        start = end;
-    }
-    Ok(pages)
-}
 
 /// Writes a field of an object: an array with what `write` makes of each page.
 fn array(
