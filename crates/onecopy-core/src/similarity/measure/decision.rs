@@ -49,9 +49,9 @@ const MAIN_PART: f64 = 0.625;
 /// that share less than half of their shingles, with 0.75 hardly any does.
 const WORDS_PART: f64 = 0.75;
 /// The share of the similarity by stretches that the main contents must reach. Lower: more of a main content may be
-/// template, and more candidates. Measured on short texts in pages of 90 sites (docs/QUALITY.md): 0.44 finds 0.02 more
-/// of the copies, 0.56 finds 0.03 less.
-const STRETCH_PART: f64 = 0.494;
+/// template, and more candidates. Measured on short texts in pages of 150 sites (docs/QUALITY.md): 0.375 finds
+/// 0.02 more of the copies, 0.494 finds 0.02 less.
+const STRETCH_PART: f64 = 0.44;
 
 /// How much a difference counts.
 #[derive(Clone, Copy)]
@@ -140,15 +140,18 @@ pub(crate) struct Common {
     /// The numbers of shingles of both.
     pub sizes: [PageSize; 2],
     pub subjects: Subjects,
+    /// Whether the least of all shingles outside main content is the same on both.
+    pub kindred: bool,
 }
 
 impl Common {
-    /// Compares all text outside main content. Up to `evidence` shingles of it prove nothing.
+    /// Compares all text outside main content. Up to `evidence` shingles of it prove nothing. Kindred pages never have two
+    /// templates, so that pages of one template can be grouped, and few of them compared.
     pub(crate) fn templates(&self, evidence: usize) -> Templates {
         let [a, b] = self.sizes.map(|size| size.all - size.main);
         match self.shared.rest {
             _ if a.min(b) <= evidence => Templates::Unclear,
-            shared if 10 * shared <= a.min(b) => Templates::Two,
+            shared if 10 * shared <= a.min(b) && !self.kindred => Templates::Two,
             shared if 2 * shared >= a.min(b) => Templates::One,
             _ => Templates::Unclear,
         }
@@ -162,7 +165,7 @@ pub(crate) fn similarity(
     evidence: usize,
     words: impl FnOnce() -> Option<[CoveredWords; 2]>,
 ) -> f64 {
-    let Common { shared, sizes: [a, b], subjects } = *common;
+    let Common { shared, sizes: [a, b], subjects, .. } = *common;
     let SharedShingles { both, first, second, rest } = shared;
     let agreement = agreement(shared, a.main, b.main);
     let whole = resemblance(both + first + second + rest, a.all, b.all);
@@ -268,7 +271,7 @@ mod tests {
 
     /// The similarity of pages whose words are not known.
     fn similar(shared: SharedShingles, sizes: [PageSize; 2], subjects: Subjects, evidence: usize) -> f64 {
-        similarity(&Common { shared, sizes, subjects }, evidence, || None)
+        similarity(&Common { shared, sizes, subjects, kindred: false }, evidence, || None)
     }
 
     /// Words in shared shingles, of which all are in the stretch.
@@ -299,8 +302,16 @@ mod tests {
                 let (words, none) = ([covered(a, a), covered(b - 1, b)], None);
                 for subjects in [Subjects::Unclear, Subjects::Other, Subjects::Same] {
                     for [x, y] in [[none; 2], [Some(words), Some([words[1], words[0]])]] {
-                        let value = similarity(&Common { shared: there, sizes: one, subjects }, 2, || x);
-                        let again = similarity(&Common { shared: back, sizes: other, subjects }, 2, || y);
+                        let value = similarity(
+                            &Common { shared: there, sizes: one, subjects, kindred: false },
+                            2,
+                            || x,
+                        );
+                        let again = similarity(
+                            &Common { shared: back, sizes: other, subjects, kindred: false },
+                            2,
+                            || y,
+                        );
                         assert_eq!(value, again);
                         assert!((0.0..=1.0).contains(&value));
                         let main = resemblance(both, a, b) + 1e-12;
@@ -337,7 +348,7 @@ mod tests {
     fn words_count_for_little_text_too_if_whole_pages_are_alike() {
         let shared = SharedShingles { both: 19, rest: 36, ..SharedShingles::default() };
         let similar = |subjects| {
-            let common = Common { shared, sizes: pages((24, 60), (23, 59)), subjects };
+            let common = Common { shared, sizes: pages((24, 60), (23, 59)), subjects, kindred: false };
             similarity(&common, EVIDENCE, || Some([covered(27, 28), covered(27, 27)]))
         };
         assert_eq!(similar(Subjects::Same), 55.0 / 64.0);
@@ -348,8 +359,12 @@ mod tests {
     fn words_do_not_help_if_half_of_the_phrases_changed() {
         let similar = |both: usize| {
             let shared = SharedShingles { both, rest: 200, ..SharedShingles::default() };
-            let common =
-                Common { shared, sizes: pages((200, 1_000), (200, 1_000)), subjects: Subjects::Same };
+            let common = Common {
+                shared,
+                sizes: pages((200, 1_000), (200, 1_000)),
+                subjects: Subjects::Same,
+                kindred: false,
+            };
             similarity(&common, EVIDENCE, || Some([covered(180, 200); 2]))
         };
         assert!(similar(130) < 0.8, "{}", similar(130));
@@ -362,7 +377,7 @@ mod tests {
         let similar = |shared: usize, gap: usize, rest: usize, subjects: Subjects| {
             let shingles = SharedShingles { both: shared - 4, rest, ..SharedShingles::default() };
             let sizes = pages((shared + 40, 400), (shared + 40, 400));
-            let common = Common { shared: shingles, sizes, subjects };
+            let common = Common { shared: shingles, sizes, subjects, kindred: false };
             similarity(&common, EVIDENCE, || Some([words(shared, shared + 44, gap); 2]))
         };
         assert_eq!(similar(120, 0, 0, Subjects::Same), 1.0);
@@ -375,8 +390,14 @@ mod tests {
         assert!(similar(120, 0, 0, Subjects::Other) < 0.8, "two subjects, and both pages have more");
         let clean = || Some([words(120, 164, 0), words(120, 124, 0)]);
         let shared = SharedShingles { both: 116, ..SharedShingles::default() };
-        let common = Common { shared, sizes: pages((160, 400), (120, 400)), subjects: Subjects::Other };
+        let common = Common {
+            shared,
+            sizes: pages((160, 400), (120, 400)),
+            subjects: Subjects::Other,
+            kindred: false,
+        };
         assert_eq!(similarity(&common, EVIDENCE, clean), 1.0, "one page has hardly more");
+        assert!(similarity(&Common { kindred: true, ..common }, EVIDENCE, clean) < 0.9, "not two templates");
         let sizes = pages((330, 600), (120, 400));
         assert!(similarity(&Common { sizes, ..common }, EVIDENCE, clean) < 0.8, "too much else");
     }

@@ -17,12 +17,12 @@ use crate::similarity::measure::{
     Common, EVIDENCE, SharedShingles, containment, least_agreement, least_main, least_main_by_stretch,
     least_main_by_words, page_similarity, resemblance,
 };
-use crate::similarity::outline::{Slacks, compared, draw, most_shared, outside, slack};
+use crate::similarity::outline::{Kin, Leeway, compared, draw, most_shared, outside, slack};
 use crate::similarity::sketch::tag::{is_main, untagged};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
-use census::{common, covered, may_count, told};
+use census::{common, covered, least_outside, may_count, told};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 
@@ -173,11 +173,12 @@ impl Method for Auto {
     /// y <= c + q. An agreement s needs a/x + b/y <= k, with k = 1 + 1/s. By the inequality of Cauchy and Schwarz,
     /// (a + b)² <= k (a (c + p) + b (c + q)). So the main contents differ in a + b - 2c <= (a + b) (1 - s) / (1 + s) +
     /// 2 (ap + bq) / (a + b) shingles. No main content is more than 1 / (1 + least_main) of both together. If the words
-    /// or the stretch of a page may count, its part is at least the one that they ask for.
-    fn slacks(&self, outline: &[u64], sketch: &[u64], elsewhere: &Elsewhere) -> Option<Slacks> {
+    /// or the stretch of a page may count, its part is at least the one that they ask for. Stretches of kindred pages
+    /// never count.
+    fn leeway(&self, outline: &[u64], sketch: &[u64], elsewhere: &Elsewhere) -> Option<Leeway> {
         let weak = self.slack(outline)?;
         if !is_told(sketch) {
-            return Some([weak; 2]);
+            return Some(Leeway { slacks: [weak; 2], kin: None });
         }
         let found = sketch.iter().filter(|word| is_main(**word) && elsewhere.may_have(**word)).count() as f64;
         let more = 2.0 * found / (1.0 + self.least_main(true));
@@ -185,12 +186,14 @@ impl Method for Auto {
         let may_count = may_count(sketch, self.evidence);
         let least = |may, bound: fn(f64) -> f64| if may { self.least(bound) } else { 1.0 };
         let words = least(may_count.words, least_main_by_words);
-        let words = words.min(least(may_count.stretch, least_main_by_stretch));
-        let strong = slack(outline, |about| {
-            let size = main_size(about);
-            (outside(size, agreement) + more).max(outside(size, words))
-        })?;
-        Some([weak, strong])
+        let stretch = least(may_count.stretch, least_main_by_stretch).min(words);
+        let strong = |by_words: f64| {
+            let most = |size: usize| (outside(size, agreement) + more).max(outside(size, by_words));
+            slack(outline, |about| most(main_size(about)))
+        };
+        let slack = strong(words)?;
+        let kin = least_outside(sketch).map(|label| Kin { label, slack });
+        Some(Leeway { slacks: [weak, strong(stretch)?], kin })
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

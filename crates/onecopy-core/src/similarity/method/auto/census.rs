@@ -52,7 +52,15 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> Common {
     let shared = SharedShingles { both: counts[0], second: counts[1], first: counts[2], rest };
     let pages = [a, b].map(census);
     let sizes = pages.map(|page| PageSize { main: page.main, all: page.main + page.rest });
-    Common { shared, sizes, subjects: subjects_of(named, pages.map(|page| page.subject)) }
+    let [one, other] = [a, b].map(least_outside);
+    let kindred = one.is_some() && one == other;
+    Common { shared, sizes, kindred, subjects: subjects_of(named, pages.map(|page| page.subject)) }
+}
+
+/// The least shingle outside main content.
+pub(super) fn least_outside(sketch: &[u64]) -> Option<u64> {
+    let rest = |word: &u64| is_elsewhere(*word) && *word != super::TOLD;
+    sketch.iter().copied().find(rest)
 }
 
 /// Compares two titles. The subject of a page are the words of its title that its main content has too, so most names of
@@ -107,7 +115,7 @@ pub(super) fn may_count(sketch: &[u64], evidence: usize) -> MayCount {
 /// Tells how much two pages share. `evidence` shared shingles prove nothing.
 pub(super) fn told(a: &[u64], b: &[u64], length: usize, evidence: usize) -> String {
     let common = common(a, b);
-    let Common { shared, sizes, subjects } = common;
+    let Common { shared, sizes, subjects, .. } = common;
     let SharedShingles { both, first, second, rest } = shared;
     let found = [(both + first, sizes[0].main), (both + second, sizes[1].main)];
     let [in_b, in_a] = found.map(|(shared, all)| format!("{shared} of {all} shingles"));
