@@ -221,6 +221,7 @@ impl<C: Comparer> Connector<'_, C> {
         crowded.sort_unstable();
         crowded.dedup();
         if !crowded.is_empty() {
+            crowd.choose_kin(all, self.comparer)?;
             all.iter().try_for_each(|&content| crowd.push(content, self.comparer))?;
         }
         for batch in crowded.chunks(BATCH) {

@@ -8,8 +8,8 @@ mod jaccard;
 mod shown;
 
 pub(crate) use decision::{
-    CoveredWords, EVIDENCE, PageSize, SharedShingles, Subjects, least_agreement, least_main,
-    least_main_by_words, similarity as page_similarity,
+    Common, CoveredWords, EVIDENCE, PageSize, SharedShingles, Subjects, Templates, least_agreement,
+    least_main, least_main_by_stretch, least_main_by_words, similarity as page_similarity,
 };
 pub use edit::edit_distance;
 pub(crate) use frequency::angle;

@@ -33,7 +33,7 @@ use std::ops::Range;
 use crate::config::{Config, ConfigError, ShingleRules, Unit};
 use crate::decide::candidate::Rarity;
 use crate::similarity::elsewhere::Elsewhere;
-use crate::similarity::outline::Slacks;
+use crate::similarity::outline::Leeway;
 use crate::similarity::sketch::{Sketch, Split};
 use crate::text::canonical::Canonical;
 
@@ -127,10 +127,10 @@ pub trait Method: Debug + Send + Sync {
     /// Adds the shingles of a sketch that are not main content to `elsewhere`.
     fn note_rest(&self, _sketch: &[u64], _elsewhere: &Elsewhere) {}
 
-    /// As [`Method::slack`], with a second bound for those who know the shingles that are not main content on any of the
+    /// As [`Method::slack`], with more bounds for those who know the shingles that are not main content on any of the
     /// pages.
-    fn slacks(&self, outline: &[u64], _sketch: &[u64], _elsewhere: &Elsewhere) -> Option<Slacks> {
-        self.slack(outline).map(|slack| [slack; 2])
+    fn leeway(&self, outline: &[u64], _sketch: &[u64], _elsewhere: &Elsewhere) -> Option<Leeway> {
+        self.slack(outline).map(|slack| Leeway { slacks: [slack; 2], kin: None })
     }
 
     /// The score that the similarity of two sketches follows from. It does not depend on their order.

@@ -9,8 +9,8 @@ mod crowd;
 mod glance;
 mod simd;
 
-pub use crowd::Slacks;
 pub(crate) use crowd::{Crowd, Probe};
+pub use crowd::{Kin, Leeway, Slacks};
 pub(crate) use glance::place;
 
 use crate::simd::level;

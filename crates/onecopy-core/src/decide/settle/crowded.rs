@@ -1,19 +1,29 @@
 //! Contents whose outlines lie side by side, to find those near another in one pass.
+//!
+//! Most of them are often pages of one template, and these are kin: less of them may differ (`Kin`). They have a crowd of
+//! their own.
+
+use std::collections::BTreeMap;
 
 use super::Comparer;
 use crate::similarity::method::Scratch;
-use crate::similarity::outline::{Crowd, Probe, place};
+use crate::similarity::outline::{Crowd, Leeway, Probe, place};
 
 /// Contents from which a crowd learns how to tell them apart. It learns when it has so many, and again after growing
 /// eight times.
 const SOME: usize = 256;
+/// How many contents tell which label is the most frequent.
+const LABELLED: usize = 64;
+/// The slack of a bound that does not hold.
+const UNBOUNDED: u32 = u32::MAX / 4;
 
-/// A crowd of contents, added in ascending order.
+/// Crowds of contents, added in ascending order.
 pub(in crate::decide) struct CrowdedContents {
-    crowd: Crowd,
+    /// The label of the kin.
+    label: Option<u64>,
+    kin: GrowingCrowd,
+    others: GrowingCrowd,
     prober: Prober,
-    /// The number of contents at which the crowd learns.
-    learns_at: usize,
 }
 
 impl CrowdedContents {
@@ -23,13 +33,28 @@ impl CrowdedContents {
         let outline = comparer.outline(any)?;
         let words = comparer.crowd_words().min(outline.len().saturating_sub(1));
         let is_bounded = words > 0 && comparer.method().slack(outline).is_some();
-        let (crowd, prober) = (Crowd::new(words), Prober::default());
-        is_bounded.then_some(CrowdedContents { crowd, prober, learns_at: SOME })
+        let [kin, others] = [0; 2].map(|_| GrowingCrowd { crowd: Crowd::new(words), learns_at: SOME });
+        is_bounded.then(|| CrowdedContents { label: None, kin, others, prober: Prober::default() })
+    }
+
+    /// Chooses the kin of an empty crowd: the contents with the most frequent label among a few of `contents`.
+    pub(in crate::decide) fn choose_kin<C: Comparer>(
+        &mut self,
+        contents: &[u32],
+        comparer: &C,
+    ) -> Result<(), C::Error> {
+        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+        for &content in contents.iter().step_by(contents.len().div_ceil(LABELLED).max(1)) {
+            let kin = self.prober.probe(comparer, content)?.and_then(|found| found.leeway.kin);
+            kin.into_iter().for_each(|kin| *counts.entry(kin.label).or_default() += 1);
+        }
+        self.label = counts.into_iter().max_by_key(|(_, count)| *count).map(|(label, _)| label);
+        Ok(())
     }
 
     /// How many contents there are.
     pub(in crate::decide) fn len(&self) -> usize {
-        self.crowd.contents().len()
+        self.kin.crowd.contents().len() + self.others.crowd.contents().len()
     }
 
     pub(in crate::decide) fn push<C: Comparer>(
@@ -37,28 +62,11 @@ impl CrowdedContents {
         content: u32,
         comparer: &C,
     ) -> Result<(), C::Error> {
-        if let Some(probe) = self.prober.probe(comparer, content)? {
-            self.crowd.push(content, &probe);
+        let Some(found) = self.prober.probe(comparer, content)? else { return Ok(()) };
+        match found.as_kin(self.label) {
+            Ok(kin) => self.kin.push(content, kin, &mut self.prober, comparer),
+            Err(other) => self.others.push(content, other, &mut self.prober, comparer),
         }
-        if self.len() == self.learns_at {
-            self.learns_at *= 8;
-            self.learn(comparer)?;
-        }
-        Ok(())
-    }
-
-    fn learn<C: Comparer>(&mut self, comparer: &C) -> Result<(), C::Error> {
-        let (all, mut some) = (self.crowd.contents().to_vec(), Vec::with_capacity(SOME));
-        for &content in all.iter().step_by(all.len() / SOME) {
-            some.extend(self.prober.probe(comparer, content)?);
-        }
-        self.crowd.learn(&some);
-        for (place, &content) in all.iter().enumerate() {
-            if let Some(probe) = self.prober.probe(comparer, content)? {
-                self.crowd.look_at(place, &probe);
-            }
-        }
-        Ok(())
     }
 
     /// Replaces `near` by a list for each of `few`: the contents from number `from` on that may be alike to it, ascending.
@@ -71,12 +79,60 @@ impl CrowdedContents {
     ) -> Result<(), C::Error> {
         near.iter_mut().for_each(Vec::clear);
         near.resize_with(few.len(), Vec::new);
-        let (mut probes, mut prober) = (Vec::with_capacity(few.len()), Prober::default());
+        let (mut found, mut prober) = (Vec::with_capacity(few.len()), Prober::default());
         for &content in few {
-            probes.extend(prober.probe(comparer, content)?);
+            found.extend(prober.probe(comparer, content)?);
         }
-        self.crowd.near(&probes, from, near);
+        let probes: Vec<Probe> = found.iter().map(|found| found.probe.clone()).collect();
+        self.others.crowd.near(&probes, from, near);
+        let probes: Vec<Probe> = found.into_iter().map(|found| found.beside_kin(self.label)).collect();
+        self.kin.crowd.near(&probes, from, near);
+        near.iter_mut().for_each(|near| near.sort_unstable());
         Ok(())
+    }
+}
+
+/// A crowd that learns while it grows.
+struct GrowingCrowd {
+    crowd: Crowd,
+    /// The number of contents at which the crowd learns.
+    learns_at: usize,
+}
+
+impl GrowingCrowd {
+    fn push<C: Comparer>(
+        &mut self,
+        content: u32,
+        probe: Probe,
+        prober: &mut Prober,
+        comparer: &C,
+    ) -> Result<(), C::Error> {
+        self.crowd.push(content, &probe);
+        if self.crowd.contents().len() == self.learns_at {
+            self.learns_at *= 8;
+            self.learn(prober, comparer)?;
+        }
+        Ok(())
+    }
+
+    fn learn<C: Comparer>(&mut self, prober: &mut Prober, comparer: &C) -> Result<(), C::Error> {
+        let (all, mut some) = (self.crowd.contents().to_vec(), Vec::with_capacity(SOME));
+        for (place, &content) in all.iter().enumerate().step_by(all.len() / SOME) {
+            some.extend(prober.probe(comparer, content)?.map(|found| self.as_pushed(place, found)));
+        }
+        self.crowd.learn(&some);
+        for (place, &content) in all.iter().enumerate() {
+            if let Some(found) = prober.probe(comparer, content)? {
+                let probe = self.as_pushed(place, found);
+                self.crowd.look_at(place, &probe);
+            }
+        }
+        Ok(())
+    }
+
+    /// The probe of a content, with the slacks that it was added with.
+    fn as_pushed<'a>(&self, place: usize, found: Found<'a>) -> Probe<'a> {
+        Probe { slacks: self.crowd.slacks(place), ..found.probe }
     }
 }
 
@@ -88,17 +144,41 @@ struct Prober {
     buffer: Vec<u64>,
 }
 
+/// The outline of a content, and how far others may be.
+struct Found<'a> {
+    probe: Probe<'a>,
+    leeway: Leeway,
+}
+
+impl<'a> Found<'a> {
+    /// The probe with the slack towards kin of this label, or as it is if the content is not kin.
+    fn as_kin(self, label: Option<u64>) -> Result<Probe<'a>, Probe<'a>> {
+        match self.leeway.kin {
+            Some(kin) if Some(kin.label) == label => {
+                Ok(Probe { slacks: [self.leeway.slacks[0], kin.slack], ..self.probe })
+            }
+            _ => Err(self.probe),
+        }
+    }
+
+    /// The probe with its slacks towards kin of this label, whether the content is kin or not.
+    fn beside_kin(self, label: Option<u64>) -> Probe<'a> {
+        self.as_kin(label).unwrap_or_else(|probe| Probe { slacks: [probe.slacks[0], UNBOUNDED], ..probe })
+    }
+}
+
 impl Prober {
     /// The outline of a content, if it bounds how alike others are.
     fn probe<'a, C: Comparer>(
         &mut self,
         comparer: &'a C,
         content: u32,
-    ) -> Result<Option<Probe<'a>>, C::Error> {
+    ) -> Result<Option<Found<'a>>, C::Error> {
         let Some(bits) = comparer.outline(content) else { return Ok(None) };
         let (method, sketch) = (comparer.method(), comparer.sketch(content, &mut self.buffer)?);
-        let Some(slacks) = method.slacks(bits, sketch, comparer.elsewhere()) else { return Ok(None) };
+        let Some(leeway) = method.leeway(bits, sketch, comparer.elsewhere()) else { return Ok(None) };
         let shingles = method.outlined(sketch, &mut self.scratch);
-        Ok(Some(Probe { bits, slacks, places: shingles.iter().map(|&shingle| place(shingle)).collect() }))
+        let places = shingles.iter().map(|&shingle| place(shingle)).collect();
+        Ok(Some(Found { probe: Probe { bits, slacks: leeway.slacks, places }, leeway }))
     }
 }

@@ -144,6 +144,7 @@ impl ListIndex {
         }
         if self.crowd.is_none() {
             self.crowd = CrowdedContents::new(comparer, contents[0]);
+            self.crowd.iter_mut().try_for_each(|crowd| crowd.choose_kin(&self.stay, comparer))?;
         }
         if let Some(crowd) = &mut self.crowd {
             self.stay[crowd.len()..].iter().try_for_each(|&content| crowd.push(content, comparer))?;

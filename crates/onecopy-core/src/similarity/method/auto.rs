@@ -14,15 +14,15 @@ use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules, Words};
 use crate::decide::candidate::{Chooser, PIECE, Rarity, key_count};
 use crate::similarity::elsewhere::Elsewhere;
 use crate::similarity::measure::{
-    EVIDENCE, SharedShingles, Subjects, containment, least_agreement, least_main, least_main_by_words,
-    page_similarity, resemblance,
+    Common, EVIDENCE, SharedShingles, containment, least_agreement, least_main, least_main_by_stretch,
+    least_main_by_words, page_similarity, resemblance,
 };
-use crate::similarity::outline::{Slacks, compared, draw_more, most_shared, outside, slack};
+use crate::similarity::outline::{Kin, Leeway, compared, draw_more, most_shared, outside, slack};
 use crate::similarity::sketch::tag::{is_main, untagged};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
-use census::{Common, Titles, common, covered, told, words_may_count};
+use census::{common, covered, least_outside, may_count, told};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 
@@ -191,21 +191,27 @@ impl Method for Auto {
     /// y <= c + q. An agreement s needs a/x + b/y <= k, with k = 1 + 1/s. By the inequality of Cauchy and Schwarz,
     /// (a + b)² <= k (a (c + p) + b (c + q)). So the main contents differ in a + b - 2c <= (a + b) (1 - s) / (1 + s) +
     /// 2 (ap + bq) / (a + b) shingles. No main content is more than 1 / (1 + least_main) of both together. If the words
-    /// of a page may count, its part is at least the one that they ask for.
-    fn slacks(&self, outline: &[u64], sketch: &[u64], elsewhere: &Elsewhere) -> Option<Slacks> {
+    /// or the stretch of a page may count, its part is at least the one that they ask for. Stretches of kindred pages
+    /// never count.
+    fn leeway(&self, outline: &[u64], sketch: &[u64], elsewhere: &Elsewhere) -> Option<Leeway> {
         let weak = self.slack(outline)?;
         if !is_told(sketch) {
-            return Some([weak; 2]);
+            return Some(Leeway { slacks: [weak; 2], kin: None });
         }
         let found = sketch.iter().filter(|word| is_main(**word) && elsewhere.may_have(**word)).count() as f64;
         let more = 2.0 * found / (1.0 + self.least_main(true));
         let agreement = self.least(least_agreement);
-        let words = if words_may_count(sketch) { self.least(least_main_by_words) } else { 1.0 };
-        let strong = slack(outline, |about| {
-            let size = main_size(about);
-            (outside(size, agreement) + more).max(outside(size, words))
-        })?;
-        Some([weak, strong])
+        let may_count = may_count(sketch, self.evidence);
+        let least = |may, bound: fn(f64) -> f64| if may { self.least(bound) } else { 1.0 };
+        let words = least(may_count.words, least_main_by_words);
+        let stretch = least(may_count.stretch, least_main_by_stretch).min(words);
+        let strong = |by_words: f64| {
+            let most = |size: usize| (outside(size, agreement) + more).max(outside(size, by_words));
+            slack(outline, |about| most(main_size(about)))
+        };
+        let slack = strong(words)?;
+        let kin = least_outside(sketch).map(|label| Kin { label, slack });
+        Some(Leeway { slacks: [weak, strong(stretch)?], kin })
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {
@@ -258,16 +264,13 @@ impl Method for Auto {
 
 impl Auto {
     /// The score of two pages, of which one is separated at least.
-    fn mixed_score(&self, a: &[u64], b: &[u64], Common { shared, sizes, titles }: Common) -> u32 {
+    fn mixed_score(&self, a: &[u64], b: &[u64], common: Common) -> u32 {
+        let Common { shared, sizes, .. } = common;
         if !is_told(a) || !is_told(b) {
             return MIXED | billionths::ratio(shared.both, sizes[0].main + sizes[1].main - shared.both);
         }
-        let subjects = match titles {
-            Titles::SameSubject => Subjects::Same(covered(a, b, self.shingles.length)),
-            Titles::OtherSubject => Subjects::Other,
-            Titles::Unclear => Subjects::Unclear,
-        };
-        MIXED | billionths::of(page_similarity(shared, sizes, subjects, self.evidence))
+        let words = || covered(a, b, self.shingles.length);
+        MIXED | billionths::of(page_similarity(&common, self.evidence, words))
     }
 
     /// How much the main contents of alike pages resemble each other at least. `told` says whether both pages are

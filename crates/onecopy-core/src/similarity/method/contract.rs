@@ -50,11 +50,13 @@ pub(super) fn is_within_slack(method: &dyn Method, sketches: [&[u64]; 2], elsewh
         let (mut scratch, mut outline) = (Scratch::default(), [0; 4]);
         method.outline(sketch, &mut scratch, &mut outline);
         let shingles: BTreeSet<u64> = method.outlined(sketch, &mut scratch).iter().copied().collect();
-        (method.slacks(&outline, sketch, elsewhere), shingles)
+        (method.leeway(&outline, sketch, elsewhere), shingles)
     });
     let [(Some(a), first), (Some(b), second)] = &read else { return true };
     let differing = first.symmetric_difference(second).count();
-    (0..2).all(|i| differing <= (a[i] + b[i]) as usize)
+    let kin = a.kin.zip(b.kin).filter(|(a, b)| a.label == b.label);
+    kin.is_none_or(|(a, b)| differing <= (a.slack + b.slack) as usize)
+        && (0..2).all(|i| differing <= (a.slacks[i] + b.slacks[i]) as usize)
 }
 
 /// The shingles that are not main content somewhere.

@@ -20,6 +20,24 @@ const TILE: usize = 64;
 /// both second numbers.
 pub type Slacks = [u32; 2];
 
+/// How far pages that are alike to a page may be from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Leeway {
+    /// Towards any page.
+    pub slacks: Slacks,
+    /// Towards pages that are kin, if the page has a label.
+    pub kin: Option<Kin>,
+}
+
+/// A smaller slack towards pages with the same label.
+#[derive(Clone, Copy, Debug)]
+pub struct Kin {
+    /// Pages with the same label are kin.
+    pub label: u64,
+    /// How many shingles only one of two alike pages may have: at most the sum of both numbers.
+    pub slack: u32,
+}
+
 /// An outline that is compared with a crowd. Only its first words need be given.
 #[derive(Clone, Debug)]
 pub(crate) struct Probe<'a> {
@@ -73,6 +91,11 @@ impl Crowd {
     /// The contents, ascending.
     pub(crate) fn contents(&self) -> &[u32] {
         &self.contents
+    }
+
+    /// The slacks of the content in a place.
+    pub(crate) fn slacks(&self, place: usize) -> Slacks {
+        self.slacks[place / LANES].map(|row| row[place % LANES] as u32)
     }
 
     /// Adds the outline of a content. Contents must be added in ascending order.

@@ -1,6 +1,6 @@
 //! Counts the words that two separated pages share: shingles, words of their titles, and words of main content.
 
-use crate::similarity::measure::{CoveredWords, PageSize, SharedShingles};
+use crate::similarity::measure::{Common, CoveredWords, PageSize, SharedShingles, Subjects, Templates};
 use crate::similarity::sketch::tag::{PLACES, SUBJECT, TAG, identity, is_elsewhere, is_main, place};
 
 /// The words of a page, by kind.
@@ -36,35 +36,15 @@ fn each_shared(a: &[u64], b: &[u64], mut visit: impl FnMut(u64, u64)) {
     }
 }
 
-/// The words of two pages, and those that they share.
-pub(super) struct Common {
-    /// The shared shingles, by the page on which they are main content.
-    pub shared: SharedShingles,
-    /// The numbers of shingles of both.
-    pub sizes: [PageSize; 2],
-    pub titles: Titles,
-}
-
-/// The relation of two titles. The subject of a page are the words of its title that its main content has too, so most names
-/// of sites do not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Titles {
-    /// Each title has a word of the other's subject, and one has all of them.
-    SameSubject,
-    /// Each title has at most a third of the other's subject.
-    OtherSubject,
-    Unclear,
-}
-
 /// Counts the words of two pages.
 pub(super) fn common(a: &[u64], b: &[u64]) -> Common {
-    let (mut counts, mut subjects) = ([0; 4], [0; 2]);
+    let (mut counts, mut named) = ([0; 4], [0; 2]);
     each_shared(a, b, |x, y| {
         if is_main(x) || is_elsewhere(x) {
             counts[usize::from(!is_main(x)) + 2 * usize::from(!is_main(y))] += 1;
         } else {
-            subjects[0] += usize::from(x & TAG == SUBJECT);
-            subjects[1] += usize::from(y & TAG == SUBJECT);
+            named[0] += usize::from(x & TAG == SUBJECT);
+            named[1] += usize::from(y & TAG == SUBJECT);
         }
     });
     // Both sketches end with `TOLD` if both pages are separated, and that is no shingle.
@@ -72,19 +52,30 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> Common {
     let shared = SharedShingles { both: counts[0], second: counts[1], first: counts[2], rest };
     let pages = [a, b].map(census);
     let sizes = pages.map(|page| PageSize { main: page.main, all: page.main + page.rest });
-    Common { shared, sizes, titles: titles(subjects, pages.map(|page| page.subject)) }
+    let [one, other] = [a, b].map(least_outside);
+    let kindred = one.is_some() && one == other;
+    Common { shared, sizes, kindred, subjects: subjects_of(named, pages.map(|page| page.subject)) }
 }
 
-/// Compares two titles. `shared` counts the words of the subject of each page that are in the title of the other.
-fn titles(shared: [usize; 2], all: [usize; 2]) -> Titles {
+/// The least shingle outside main content.
+pub(super) fn least_outside(sketch: &[u64]) -> Option<u64> {
+    let rest = |word: &u64| is_elsewhere(*word) && *word != super::TOLD;
+    sketch.iter().copied().find(rest)
+}
+
+/// Compares two titles. The subject of a page are the words of its title that its main content has too, so most names of
+/// sites do not count. The subjects are the same if each title has a word of the other's, and one has all of them. They
+/// are two if each title has at most a third of the other's. `shared` counts the words of the subject of each page that
+/// are in the title of the other.
+fn subjects_of(shared: [usize; 2], all: [usize; 2]) -> Subjects {
     if all.contains(&0) {
-        Titles::Unclear
+        Subjects::Unclear
     } else if !shared.contains(&0) && (shared[0] == all[0] || shared[1] == all[1]) {
-        Titles::SameSubject
+        Subjects::Same
     } else if 3 * shared[0] <= all[0] && 3 * shared[1] <= all[1] {
-        Titles::OtherSubject
+        Subjects::Other
     } else {
-        Titles::Unclear
+        Subjects::Unclear
     }
 }
 
@@ -103,37 +94,56 @@ pub(super) fn covered(a: &[u64], b: &[u64], length: usize) -> Option<[CoveredWor
             places.mark(word);
         }
     });
-    let covered =
-        |page: usize| CoveredWords { shared: shared[page].words(length), all: all[page].words(length) };
-    Some([0, 1].map(covered))
+    Some([0, 1].map(|page| all[page].covered_by(&shared[page], length)))
 }
 
-/// Whether the words of a page may count beside another page, by its title and its length.
-pub(super) fn words_may_count(sketch: &[u64]) -> bool {
+/// What the words of a page may count for beside another page.
+pub(super) struct MayCount {
+    /// Words in shared shingles, by its title.
+    pub words: bool,
+    /// Its stretch, by the amount of text outside main content.
+    pub stretch: bool,
+}
+
+/// What the words of a page may count for. Nothing if it is long.
+pub(super) fn may_count(sketch: &[u64], evidence: usize) -> MayCount {
     let is_behind_places = |word: &u64| is_main(*word) && place(*word) == PLACES;
-    census(sketch).subject > 0 && !sketch.iter().any(is_behind_places)
+    let (census, is_long) = (census(sketch), sketch.iter().any(is_behind_places));
+    MayCount { words: !is_long && census.subject > 0, stretch: !is_long && census.rest > evidence }
 }
 
 /// Tells how much two pages share. `evidence` shared shingles prove nothing.
 pub(super) fn told(a: &[u64], b: &[u64], length: usize, evidence: usize) -> String {
-    let Common { shared: SharedShingles { both, first, second, .. }, sizes, titles } = common(a, b);
+    let common = common(a, b);
+    let Common { shared, sizes, subjects, .. } = common;
+    let SharedShingles { both, first, second, rest } = shared;
     let found = [(both + first, sizes[0].main), (both + second, sizes[1].main)];
     let [in_b, in_a] = found.map(|(shared, all)| format!("{shared} of {all} shingles"));
     let start = format!(
         "{in_b} of the main content of A are on B, {in_a} of B on A; up to {evidence} prove nothing."
     );
-    let titles = match (titles, covered(a, b, length)) {
-        (Titles::SameSubject, Some([a, b])) => format!(
+    let words = covered(a, b, length);
+    let titles = match (subjects, words) {
+        (Subjects::Same, Some([a, b])) => format!(
             "The titles name one subject, so words count too: {} of {} of A, {} of {} of B.",
             a.shared, a.all, b.shared, b.all
         ),
-        (Titles::SameSubject, None) => {
-            "The titles name one subject, but words of long pages do not count.".into()
-        }
-        (Titles::OtherSubject, _) => "The titles name two subjects, so a difference counts more.".into(),
-        (Titles::Unclear, _) => "The titles prove nothing.".into(),
+        (Subjects::Same, None) => "The titles name one subject, but words of long pages do not count.".into(),
+        (Subjects::Other, _) => "The titles name two subjects, so a difference counts more.".into(),
+        (Subjects::Unclear, _) => "The titles prove nothing.".into(),
     };
-    format!("{start} {titles}")
+    let [rest_a, rest_b] = sizes.map(|size| size.all - size.main);
+    let outside = format!("Outside main content they share {rest} shingles of {rest_a} and {rest_b}");
+    let templates = match (common.templates(evidence), words) {
+        (Templates::One, _) => "which is one template, so a difference counts in full.".into(),
+        (Templates::Two, Some([a, b])) => format!(
+            "which is two templates, so a stretch may count: {} of {} words of A, {} of {} of B.",
+            a.inside, a.stretch, b.inside, b.stretch
+        ),
+        (Templates::Two, None) => "which is two templates, but stretches of long pages do not count.".into(),
+        (Templates::Unclear, _) => "which proves nothing.".to_string(),
+    };
+    format!("{start} {titles} {outside}, {templates}")
 }
 
 /// The places of shingles in the main content of a page.
@@ -150,19 +160,40 @@ impl Places {
         self.0[PLACES / 64] >> (PLACES % 64) & 1 == 1
     }
 
-    /// How many words are in a shingle of `length` words that begins at one of these places.
-    fn words(&self, length: usize) -> usize {
-        let (mut words, mut behind) = (0, 0);
-        for (at, bits) in self.0.iter().enumerate() {
-            let mut bits = *bits;
-            while bits != 0 {
-                let place = at * 64 + bits.trailing_zeros() as usize;
-                words += place + length - behind.max(place);
-                behind = place + length;
-                bits &= bits - 1;
+    /// Counts the words in shingles of `length` words that begin at these places, and those of them in shingles that
+    /// begin at the `shared` ones. The stretch has the largest sum if a shared word counts 1 and another one -1 (Kadane
+    /// 1977).
+    fn covered_by(&self, shared: &Places, length: usize) -> CoveredWords {
+        let mut words = CoveredWords::default();
+        // The stretch that ends here, as words and shared words, and where the shingles so far end.
+        let (mut here, mut best, mut ends) = ((0, 0), 0, [0; 2]);
+        for at in 0..self.behind() + length {
+            let is_in = [self, shared].map(|places| places.has(at));
+            is_in.iter().zip(&mut ends).filter(|(is_in, _)| **is_in).for_each(|(_, end)| *end = at + length);
+            if at >= ends[0] {
+                continue;
+            }
+            let is_shared = usize::from(at < ends[1]);
+            (words.all, words.shared) = (words.all + 1, words.shared + is_shared);
+            here = (here.0 + 1, here.1 + is_shared);
+            if 2 * here.1 <= here.0 {
+                here = (0, 0);
+            } else if 2 * here.1 - here.0 > best {
+                best = 2 * here.1 - here.0;
+                (words.stretch, words.inside) = here;
             }
         }
         words
+    }
+
+    fn has(&self, place: usize) -> bool {
+        self.0.get(place / 64).is_some_and(|bits| bits >> (place % 64) & 1 == 1)
+    }
+
+    /// The number after the last place.
+    fn behind(&self) -> usize {
+        let last = self.0.iter().rposition(|bits| *bits != 0);
+        last.map_or(0, |at| 64 * at + self.0[at].ilog2() as usize + 1)
     }
 }
 
@@ -171,13 +202,33 @@ mod tests {
     use super::*;
     use crate::similarity::sketch::tag::{TITLE, placed};
 
+    fn places_at(places: &[usize]) -> Places {
+        let mut marked = Places::default();
+        places.iter().for_each(|place| marked.mark(placed(!0, *place)));
+        marked
+    }
+
+    #[test]
+    fn a_stretch_leaves_out_what_is_before_and_behind() {
+        let all: Vec<usize> = (0..100).collect();
+        let stretch = |shared: &[usize]| {
+            let CoveredWords { shared, all, stretch, inside } =
+                places_at(&all).covered_by(&places_at(shared), 5);
+            assert_eq!(all, 104);
+            (shared, stretch, inside)
+        };
+        assert_eq!(stretch(&[]), (0, 0, 0));
+        assert_eq!(stretch(&all), (104, 104, 104));
+        assert_eq!(stretch(&(20..60).collect::<Vec<_>>()), (44, 44, 44));
+        let gap: Vec<usize> = (20..40).chain(50..60).collect();
+        assert_eq!(stretch(&gap), (38, 44, 38), "a gap of six words");
+        let apart: Vec<usize> = (0..4).chain(40..60).collect();
+        assert_eq!(stretch(&apart), (32, 24, 24), "a phrase far away");
+    }
+
     #[test]
     fn words_in_several_shingles_count_once() {
-        let words = |places: &[usize], length| {
-            let mut marked = Places::default();
-            places.iter().for_each(|place| marked.mark(placed(!0, *place)));
-            marked.words(length)
-        };
+        let words = |places: &[usize], length| places_at(places).covered_by(&Places::default(), length).all;
         assert_eq!(words(&[], 5), 0);
         assert_eq!(words(&[0, 1, 2], 5), 7);
         assert_eq!(words(&[0, 4, 9], 5), 14);
@@ -191,28 +242,24 @@ mod tests {
             |words: &[(u64, u64)]| -> Vec<u64> { words.iter().map(|(hash, tag)| hash << 12 | tag).collect() };
         let say = |a: &[(u64, u64)], b: &[(u64, u64)]| {
             let (there, back) = (common(&title(a), &title(b)), common(&title(b), &title(a)));
-            assert_eq!(there.titles, back.titles);
-            there.titles
+            assert_eq!(there.subjects, back.subjects);
+            there.subjects
         };
         let [s, t] = [SUBJECT, TITLE];
-        assert_eq!(
-            say(&[(1, s), (8, t)], &[(1, s), (9, t)]),
-            Titles::SameSubject,
-            "names of sites do not count"
-        );
-        assert_eq!(say(&[(1, s)], &[(1, s), (2, s)]), Titles::SameSubject);
+        assert_eq!(say(&[(1, s), (8, t)], &[(1, s), (9, t)]), Subjects::Same, "names of sites do not count");
+        assert_eq!(say(&[(1, s)], &[(1, s), (2, s)]), Subjects::Same);
         assert_eq!(
             say(&[(1, s), (3, s)], &[(1, s), (2, s)]),
-            Titles::Unclear,
+            Subjects::Unclear,
             "each has a word that the other lacks"
         );
-        assert_eq!(say(&[(1, s), (3, s), (4, s)], &[(1, s), (2, s), (5, s)]), Titles::OtherSubject);
-        assert_eq!(say(&[(1, s)], &[(2, s)]), Titles::OtherSubject);
+        assert_eq!(say(&[(1, s), (3, s), (4, s)], &[(1, s), (2, s), (5, s)]), Subjects::Other);
+        assert_eq!(say(&[(1, s)], &[(2, s)]), Subjects::Other);
         assert_eq!(
             say(&[(1, t)], &[(1, t)]),
-            Titles::Unclear,
+            Subjects::Unclear,
             "a title without a word of main content says nothing"
         );
-        assert_eq!(say(&[(1, s)], &[]), Titles::Unclear);
+        assert_eq!(say(&[(1, s)], &[]), Subjects::Unclear);
     }
 }
