@@ -46,8 +46,9 @@ pub struct Args {
 const DEPTH: usize = 5;
 /// The weight of a set with versions of one site: its pages use few templates.
 const ONE_SITE_WEIGHT: f64 = 0.3;
-/// Offsets subtracted from every sum before it becomes a probability; onecopy uses one of them.
-const DOUBTS: [i32; 5] = [0, 200, 400, 600, 800];
+/// What is subtracted from every sum before it becomes a probability, and how much the model may be too strict or too
+/// lenient about a page; onecopy uses one of them.
+const DOUBTS: [(i32, i32); 5] = [(0, 0), (200, 0), (200, 2000), (500, 2500), (800, 3000)];
 
 type Scores = [Score; DOUBTS.len()];
 
@@ -161,28 +162,30 @@ fn test(judge: &Judge, samples: &[&Sample], work: &Path, scores: &mut [Scores]) 
 }
 
 /// The least sum of kept blocks, computed as in onecopy (`html/main/choice.rs`).
-fn sum_min(sums: &[i32], sizes: &[u32], doubt: i32) -> i32 {
+fn sum_min(sums: &[i32], sizes: &[u32], (doubt, spread): (i32, i32)) -> i32 {
     let chance = |sum: i32| {
-        let middle = ((sum - doubt).clamp(-6143, 6143) + 6144) / 64 * 64 - 6144 + 32;
+        let middle = (sum.clamp(-6143, 6143) + 6144) / 64 * 64 - 6144 + 32;
         (1000.0 / (1.0 + (-f64::from(middle) / 1024.0).exp())).round()
     };
-    let likely = |at: usize| f64::from(sizes[at]) * chance(sums[at]);
-    let all: f64 = (0..sums.len()).map(likely).sum();
+    let cases = [-doubt - spread, -doubt, -doubt + spread];
+    let likely = |at: usize, case: usize| f64::from(sizes[at]) * chance(sums[at] + cases[case]);
+    let all: [f64; 3] = std::array::from_fn(|case| (0..sums.len()).map(|at| likely(at, case)).sum());
     let mut order: Vec<usize> = (0..sums.len()).collect();
     order.sort_by_key(|&at| std::cmp::Reverse(sums[at]));
-    let (mut hit, mut kept, mut best) = (0.0, 0.0, (0.0, i32::MAX));
+    let (mut hits, mut kept, mut best) = ([0.0; 3], 0.0, (0.0, i32::MAX));
     for at in order {
-        hit += likely(at);
         kept += f64::from(sizes[at]) * 1000.0;
-        if hit / (kept + all) > best.0 {
-            best = (hit / (kept + all), sums[at]);
+        hits = std::array::from_fn(|case| hits[case] + likely(at, case));
+        let f1: f64 = hits.iter().zip(all).map(|(hit, all)| hit / (kept + all)).sum();
+        if f1 > best.0 {
+            best = (f1, sums[at]);
         }
     }
     best.1
 }
 
 fn report(what: &str, sets: &[Set], scores: &[Scores]) {
-    println!("{what}: F1 by doubt {DOUBTS:?}");
+    println!("{what}: F1 by doubt and spread {DOUBTS:?}");
     for (set, scores) in sets.iter().zip(scores) {
         let figures: Vec<String> = scores.iter().map(|score| format!("{:.4}", score.means()[0])).collect();
         println!("  {:<26} {}", set.name, figures.join("  "));

@@ -42,6 +42,8 @@ const MAIN_WORDS_MIN: u64 = 30;
 /// Main content of less than one in this many words does not stand for a page either. None of the 1,133 marked pages
 /// has right main content that is so little. Up to a tenth of the page, it is nearly always right.
 const MAIN_PART_MIN: u64 = 25;
+/// Main content of at least this many words has no headline on pages made for phones.
+const HEADLESS_WORDS_MIN: u64 = 100;
 
 /// Appends the part of the text of `html` that `content` names to `out`. Each block is a line, and each run of white
 /// space becomes one space. It accepts any text.
@@ -134,11 +136,24 @@ fn main_blocks(tree: &Tree) -> Vec<usize> {
     });
     let sum_min = choice::sum_min(&sums);
     let kept = blocks.into_iter().zip(sums).filter(|(_, (_, sum))| *sum >= sum_min);
-    kept.map(|(index, _)| index).collect()
+    without_headline(kept.map(|(index, _)| index).collect(), &page)
+}
+
+/// The chosen blocks without the headline. In marked pages made for phones, the headline is the title and not part of the
+/// content; in older ones it is. Short content keeps it, since it may be what tells two such pages apart.
+fn without_headline(mut kept: Vec<usize>, page: &PageFeatures<'_>) -> Vec<usize> {
+    if page.tree.fits_phones && words(&kept, page.tree) >= HEADLESS_WORDS_MIN {
+        kept.retain(|index| Some(*index) != page.headline);
+    }
+    kept
+}
+
+fn words(blocks: &[usize], tree: &Tree) -> u64 {
+    blocks.iter().map(|&index| u64::from(tree.blocks[index].count.words)).sum()
 }
 
 fn is_too_little(main: &[usize], tree: &Tree) -> bool {
-    let words: u64 = main.iter().map(|&index| u64::from(tree.blocks[index].count.words)).sum();
+    let words = words(main, tree);
     let all: u64 = tree.blocks.iter().map(|block| u64::from(block.count.words)).sum();
     words == 0 || words * MAIN_PART_MIN < all || (words < MAIN_WORDS_MIN && words * 3 < all)
 }

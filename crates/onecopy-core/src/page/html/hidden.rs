@@ -3,9 +3,12 @@
 //! Style sheets and scripts are not read, so a page may show later what its markup hides. Most of a page cannot be
 //! hidden, so if hidden text has as many sentences as the rest, all text counts as shown.
 
+use std::collections::HashSet;
+
 use super::block::Block;
 use super::hint::Hint;
 use super::main::sums::prose;
+use super::main::words::hashes;
 use super::markup::attribute::Attributes;
 use super::tree::{FAR, Tree};
 
@@ -43,20 +46,48 @@ fn has(style: &[u8], property: &[u8], value: &[u8]) -> bool {
     rest.strip_prefix(b":").is_some_and(|rest| rest.trim_ascii_start().starts_with(value))
 }
 
-/// Removes the text of hidden boxes, unless it is most of the page.
+/// Removes the text of hidden boxes, unless it is most of the page. Hidden copies of shown text, as some pages have
+/// for machines, do not count.
 pub fn remove_hidden(tree: &mut Tree) {
     let is_hidden = |block: &Block| tree.nodes[block.node as usize].distance[Hint::Unseen as usize] < FAR;
     let hidden: Vec<bool> = tree.blocks.iter().map(is_hidden).collect();
-    let amount = |wanted: bool| {
-        let blocks = tree.blocks.iter().zip(&hidden).filter(|(_, hidden)| **hidden == wanted);
-        blocks.fold((0, 0), |(sentences, words), (block, _)| {
-            (sentences + u64::from(prose(&block.count)), words + u64::from(block.count.words))
-        })
-    };
-    let (away, shown) = (amount(true), amount(false));
-    if away.1 > 0 && away < shown {
+    let shown = amount(tree.blocks.iter().zip(&hidden).filter(|(_, hidden)| !**hidden));
+    let away = amount(tree.blocks.iter().zip(&hidden).filter(|(_, hidden)| **hidden));
+    if away.1 > 0 && (away < shown || without_copies(tree, &hidden) < shown) {
         keep(tree, &hidden);
     }
+}
+
+/// The words of sentences, and all words.
+fn amount<'a>(blocks: impl Iterator<Item = (&'a Block, &'a bool)>) -> (u64, u64) {
+    blocks.fold((0, 0), |(sentences, words), (block, _)| {
+        (sentences + u64::from(prose(&block.count)), words + u64::from(block.count.words))
+    })
+}
+
+/// The amount of hidden text that is not shown elsewhere on the page.
+fn without_copies(tree: &Tree, hidden: &[bool]) -> (u64, u64) {
+    let blocks = || tree.blocks.iter().zip(hidden);
+    let text = |block: &Block| &tree.text[block.text.clone()];
+    let shown: HashSet<u64> =
+        blocks().filter(|(_, hidden)| !**hidden).flat_map(|(block, _)| phrases(text(block))).collect();
+    let is_copy = |block: &Block| {
+        let (all, known) = phrases(text(block))
+            .fold((0, 0), |(all, known), phrase| (all + 1, known + usize::from(shown.contains(&phrase))));
+        known * 2 > all
+    };
+    amount(blocks().filter(|(block, hidden)| **hidden && !is_copy(block)))
+}
+
+/// Hashes of each four words in a row.
+fn phrases(text: &str) -> impl Iterator<Item = u64> + '_ {
+    let mut last = [0u32; 4];
+    hashes(text).enumerate().filter_map(move |(at, (word, _))| {
+        last.rotate_left(1);
+        last[3] = word;
+        let mixed = |sum: u64, word: &u32| (sum ^ u64::from(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (at >= 3).then(|| last.iter().fold(0, mixed))
+    })
 }
 
 fn keep(tree: &mut Tree, hidden: &[bool]) {

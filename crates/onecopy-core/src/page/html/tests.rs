@@ -261,6 +261,32 @@ fn hidden_text_is_no_text_unless_it_is_most_of_the_page() {
 }
 
 #[test]
+fn hidden_copies_of_the_article_are_no_text_however_many_they_are() {
+    let article = "<p>It rained all night on the hills, and the river stood over the road to the mill.</p>\
+                   <p>By noon, the ferry had stopped, and the post waited on the other side for a week.</p>";
+    let copy = format!("<div style=display:none>{}</div>", article.replace("</p><p>", " "));
+    let page = format!("<body><article>{article}</article>{}", copy.repeat(3));
+    assert_eq!(text(&page, Content::All).matches("river").count(), 1);
+}
+
+#[test]
+fn the_headline_is_no_content_on_a_page_made_for_phones() {
+    let page = |head: &str, sentences: usize| {
+        let prose = "<p>It rained all night on the hills, and the river stood over the road to the mill.</p>";
+        let title = "Ferry stops after the flood";
+        let article = format!("<article><h1>{title}</h1>{}</article>", prose.repeat(sentences));
+        format!("<head><title>{title}</title>{head}</head><body>{article}")
+    };
+    let phones = "<meta name=Viewport content='width=device-width'>";
+    for (head, sentences, has_headline) in
+        [(phones, 20, false), (phones, 2, true), ("<meta name=x>", 20, true)]
+    {
+        let found = text(&page(head, sentences), Content::Main);
+        assert!(found.contains("river") && found.contains("Ferry") == has_headline, "{head}: {found}");
+    }
+}
+
+#[test]
 fn hidden_text_inside_a_line_ends_with_its_element_or_its_box() {
     check("<p>one <span hidden>two <span>three</span></span>four</p>", "one four");
     check("<p>one<i style='display:none'> two</p><p>three</p>", "one three");

@@ -50,6 +50,8 @@ pub struct Tree {
     pub nodes: Vec<HtmlBox>,
     /// The title of the page, if any: a block that is in no box of the body.
     pub title: Option<usize>,
+    /// Whether the page says that it fits the screens of phones, as pages since about 2012 do.
+    pub fits_phones: bool,
 }
 
 /// Cuts a page into blocks and boxes.
@@ -150,7 +152,10 @@ impl Builder {
                 self.breaks = self.breaks.saturating_add(1);
                 end_line(&mut self.tree.text);
             }
-            Tag::Void | Tag::Raw => end_line(&mut self.tree.text),
+            Tag::Void | Tag::Raw => {
+                end_line(&mut self.tree.text);
+                self.tree.fits_phones |= self.tree.blocks.len() < 2 && is_viewport(open.attributes);
+            }
             Tag::Hr => self.end_block(),
             tag if tag.is_hidden() => end_line(&mut self.tree.text),
             tag => {
@@ -301,6 +306,13 @@ impl Builder {
         self.tree.nodes[0].blocks = 0..blocks;
         self.tree
     }
+}
+
+/// Whether these are the attributes of `<meta name=viewport>`.
+fn is_viewport(attributes: &[u8]) -> bool {
+    Attributes::new(attributes).any(|(name, value)| {
+        name.eq_ignore_ascii_case(b"name") && value.trim_ascii().eq_ignore_ascii_case(b"viewport")
+    })
 }
 
 fn is_heading(tag: Tag) -> bool {

@@ -24,7 +24,7 @@ pub type Features = [i32; ROOM];
 
 /// Facts about a page, computed before its blocks are described.
 pub struct PageFeatures<'a> {
-    tree: &'a Tree,
+    pub tree: &'a Tree,
     sums: Sums,
     all: Amount,
     boxes: Boxes,
@@ -37,7 +37,7 @@ pub struct PageFeatures<'a> {
     /// For each block, the share of its words that are in the title.
     titled: Vec<i32>,
     /// The block that is most like the title.
-    headline: Option<usize>,
+    pub headline: Option<usize>,
     /// For each block, the nearest block of prose before and after it.
     prose_before: Vec<u32>,
     prose_behind: Vec<u32>,
