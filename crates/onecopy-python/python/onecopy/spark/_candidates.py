@@ -38,12 +38,6 @@ def rarity(tally: Tally) -> Any:
     return _onecopy.fold_rarity(tally.rarity, max(LEAST_BITS, (tally.words // 2).bit_length()))
 
 
-def key_parts(facts: Any, plan: str, counts: Any, packing: tuple[int, int]) -> Any:
-    """The keys of pages, packed by part. `counts` is a table of rarity that was sent to all executors."""
-    run = _stages.key_parts(plan, counts, packing)
-    return facts.select("node", "name", "sketch").mapInArrow(run, "part int, keys binary")
-
-
 def packing(spark: Any, words: int) -> tuple[int, int]:
     """Into how many parts keys are packed, and how many bits of them travel."""
     parts = max(spark.sparkContext.defaultParallelism, words // (PAGES_IN_A_PART * 600), 1)

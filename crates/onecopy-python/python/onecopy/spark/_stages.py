@@ -11,6 +11,8 @@ import onecopy
 
 # So many bytes of sketches are packed together.
 PACKED_BYTES = 128 << 20
+# The columns of packed pages.
+PACKED = "bin int, pages binary, sketches binary"
 
 
 def checked(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -28,6 +30,18 @@ def checked(run: Callable[..., Any]) -> Callable[..., Any]:
         return run(data)
 
     return guarded
+
+
+def look_at_files(schema: Any) -> Callable[..., Any]:
+    """Paths of Parquet files to the bytes of their row groups in some columns, or to nothing if Spark must read them."""
+
+    def run(paths: Iterator[str]) -> Iterator[Any]:
+        from onecopy.spark._aside import groups_in
+
+        for path in paths:
+            yield path, groups_in(path, schema)
+
+    return checked(run)
 
 
 def appraise(plan: str, page: str, bits: int, keyed: Any = None) -> Callable[..., Any]:

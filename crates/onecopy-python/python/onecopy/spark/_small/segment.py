@@ -55,11 +55,9 @@ class SmallSegment:
 
     def _collect(self) -> None:
         """Takes the facts and keys of fresh pages to the driver, and refuses two pages with one name."""
-        rows = self.update.found.stored.where("tally is null").drop("sketch", "tally").toArrow()
-        is_key = compute.is_valid(rows["keys"])
-        self.keys = rows.filter(is_key).select(["part", "keys"]).cast(self.old.arrow("keys"))
+        fresh, keys = self.update.found.collected()
         schema = self.old.arrow("facts")
-        self.fresh = rows.filter(compute.invert(is_key)).select(schema.names).cast(schema)
+        self.fresh, self.keys = fresh.select(schema.names).cast(schema), keys.cast(self.old.arrow("keys"))
         counts = self.fresh.group_by("page").aggregate([("page", "count")])
         counts = counts.filter(compute.greater(counts["page_count"], 1)).sort_by("page")
         if len(counts):
