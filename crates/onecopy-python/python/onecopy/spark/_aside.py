@@ -16,6 +16,7 @@ import pyarrow
 import pyarrow.compute as compute
 
 from .. import _onecopy
+from ._arrow import numbers, table, whole
 from ._small.reading import opened
 
 # So many rows and bytes are appraised together.
@@ -78,10 +79,10 @@ class Aside(NamedTuple):
 
     def facts(self, rows: Any) -> Any:
         """The facts of rows, and their names."""
-        table, name = pyarrow.table(_onecopy.appraise_pages(rows, self.plan)), rows[self.page[0]]
+        made, name = table(_onecopy.appraise_pages(rows, self.plan)), rows[self.page[0]]
         for part in self.page[1:]:
             name = compute.struct_field(name, part)
-        return table.add_column(0, "page", name.cast(self.kind))
+        return made.add_column(0, "page", name.cast(self.kind))
 
     def rows(self, task: int) -> Iterator[Any]:
         """The rows of a task. There is at least one table, which may be empty."""
@@ -103,14 +104,20 @@ class Aside(NamedTuple):
 
 
 def placed(pages: Any, places: Any) -> Any:
-    """The pages whose `node` has a place, with its `component` and `bin`. Places are in the order of their nodes."""
-    known, nodes = places["node"].to_numpy(), pages["node"].to_numpy()
+    """The pages with the `component` and the `bin` of their `node`. Places are in the order of their nodes.
+
+    The bin of a page without a place, or that was not judged, is -1.
+    """
+    known, nodes = numbers(places["node"]), numbers(pages["node"])
     at = numpy.searchsorted(known, nodes)
     at[at == len(known)] = 0
-    rows = numpy.flatnonzero(known[at] == nodes) if len(known) else numpy.empty(0, dtype=numpy.int64)
-    found, at = pages.drop_columns(["node"]).take(pyarrow.array(rows)), pyarrow.array(at[rows])
-    for name in ("component", "bin"):
-        found = found.append_column(name, places[name].combine_chunks().take(at))
+    judged = numbers(compute.is_null(pages["reason"]).cast(pyarrow.int32())) != 0
+    has_place = (known[at] == nodes) & judged if len(known) else numpy.zeros(len(nodes), bool)
+    found = pages.drop_columns(["node", "reason"])
+    for name, kind in (("component", "int64"), ("bin", "int32")):
+        of = numpy.full(len(nodes), -1, kind)
+        of[has_place] = numbers(places[name])[at[has_place]]
+        found = found.append_column(name, whole(of, kind))
     return found
 
 

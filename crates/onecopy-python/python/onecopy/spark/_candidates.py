@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from pyspark.sql import functions as F
 
@@ -31,6 +31,11 @@ class Tuning(NamedTuple):
     bins_at_once: int = 20_000_000
     # Counters of rarity, as a power of two. More make fewer keys, and each task needs 1.25 bytes for each.
     rarity_bits: int = 25
+
+
+def rarity_bits(words: Optional[int], tuning: Tuning) -> int:
+    """The bits of tables that count about so many words. Larger tables make fewer keys, and smaller ones are faster."""
+    return tuning.rarity_bits if words is None else min(tuning.rarity_bits, max(LEAST_BITS, (words // 8).bit_length()))
 
 
 def rarity(tally: Tally) -> Any:

@@ -71,7 +71,7 @@ def update(
             raise OnecopyError(f"{collection}: it was begun with other options: leave them out, or begin a new collection")
         fields = state["fields"] if state else {name: value for name, value in given.items() if name.endswith("_field")}
         bits, keyed = (tuning.rarity_bits, None) if state is None else (0, keying(store, state))
-        found = named(pages(new_pages, plan, fields, bits, keyed), state, collection)
+        found = named(pages(new_pages, plan, fields, lambda _: bits, keyed), state, collection)
         try:
             return Update(store, state, found, plan, tuning).run(dead, fields)
         finally:

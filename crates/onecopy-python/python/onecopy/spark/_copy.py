@@ -44,7 +44,8 @@ def write(goal: str, schema: Any, tables: Iterable[Any], codec: str) -> int:
     files, goal = fs.FileSystem.from_uri(goal)
     folder, rows = posixpath.dirname(posixpath.dirname(goal)), 0
     draft = f"{folder}/{DRAFTS}/{uuid.uuid4().hex}"
-    files.create_dir(posixpath.dirname(draft), recursive=True)
+    for made in (draft, goal):
+        files.create_dir(posixpath.dirname(made), recursive=True)
     with pyarrow.parquet.ParquetWriter(draft, schema, filesystem=files, compression=codec) as writer:
         for table in tables:
             writer.write_table(table.cast(schema), row_group_size=max(len(table), 1))

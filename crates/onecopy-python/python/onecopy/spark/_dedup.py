@@ -105,10 +105,11 @@ def dedup(df: Any, *, tuning: Tuning = Tuning(), plan: Any = None, **options: An
         _onecopy.read_partitions(plan)
     job = plan_of(given)
     with told_plainly(), settings(df.sparkSession):
-        found = pages(df, job, given, tuning.rarity_bits)
+        found = pages(df, job, given, lambda words: _candidates.rarity_bits(words, tuning))
         try:
-            tally = check(found)
-            decided, rejected = decide(found, tally, Deciding(job, found.kind, tuning), plan)
+            with settings(df.sparkSession, found.settings):
+                tally = check(found)
+                decided, rejected = decide(found, tally, Deciding(job, found.kind, tuning), plan)
         finally:
             found.free()
     return Deduplicated(df, found.page, tally.rows, decided, rejected)

@@ -15,6 +15,10 @@ from ._plain import spans_of
 
 # Bytes of sketches whose keys are packed together.
 KEYED_BYTES = 64 << 20
+# Plans over few rows take longer to compile than to run.
+FEW_ROWS = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+# About so many bytes of text make a word of a sketch.
+BYTES_A_WORD = 8
 
 
 class FilePages(Pages):
@@ -66,19 +70,22 @@ class FilePages(Pages):
         return self.stored.select("task").mapInArrow(_stages.checked(run), columns)
 
 
-def file_pages(df: Any, plan: str, named: tuple[str, str], bits: int, keyed: Any) -> Optional[FilePages]:
-    """The pages of a frame that only reads Parquet files; nothing if it does more. `named` is the column of names, and its type."""
-    (page, kind), spans = named, spans_of(df)
-    if spans is None:
+def file_pages(
+    df: Any, plan: str, named: tuple[str, str], bits: Callable[[Optional[int]], int], keyed: Any
+) -> Optional[FilePages]:
+    """The pages of a frame that only reads Parquet files; nothing if it does more. `named`: the column of names, its type."""
+    (page, kind), dealt = named, spans_of(df)
+    if dealt is None:
         return None
+    spans, size = dealt
     from pyspark.sql.pandas.types import to_arrow_schema
 
     name = [page] if page in df.columns else page.split(".")
     arrow = to_arrow_schema(StructType.fromDDL(f"page {kind}")).field("page").type
     given = (uuid.uuid4().hex[:12], plan, name, arrow, df.columns, [[tuple(span) for span in task] for task in spans])
     tasks = df.sparkSession.range(0, len(spans), 1, len(spans))
-    stored = tasks.mapInArrow(_stages.checked(put(given, bits)), "task int, tally binary")
-    found = FilePages(stored.persist(StorageLevel.DISK_ONLY), page, kind, len(spans))
+    stored = tasks.mapInArrow(_stages.checked(put(given, bits(size // BYTES_A_WORD))), "task int, tally binary")
+    found = FilePages(stored.persist(StorageLevel.DISK_ONLY), page, kind, len(spans), FEW_ROWS)
     found.given, found.keyed = given, keyed
     return found
 
@@ -89,6 +96,7 @@ def put(given: tuple[Any, ...], bits: int) -> Callable[..., Any]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import onecopy
         import pyarrow
+        from onecopy.spark._arrow import blobs, whole
         from onecopy.spark._aside import Aside
         from onecopy.spark._tally import Tally
 
@@ -96,8 +104,8 @@ def put(given: tuple[Any, ...], bits: int) -> Callable[..., Any]:
             for task in batch.column(0).to_pylist():
                 tally = Tally(onecopy.Rarity(bits))
                 Aside(*given).put(task, tally)
-                row = {"task": pyarrow.array([task], pyarrow.int32()), "tally": [tally.to_bytes() if tally.rows else None]}
-                yield pyarrow.RecordBatch.from_pydict(row, pyarrow.schema([("task", pyarrow.int32()), ("tally", pyarrow.binary())]))
+                packed = blobs([tally.to_bytes()]) if tally.rows else pyarrow.nulls(1, pyarrow.binary())
+                yield pyarrow.RecordBatch.from_arrays([whole([task], "int32"), packed], ["task", "tally"])
 
     return run
 
@@ -119,8 +127,8 @@ def key_parts(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int]) -> 
     """Tasks to the keys of their pages, packed by part."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow
         from onecopy import _onecopy
+        from onecopy.spark._arrow import table
         from onecopy.spark._aside import Aside
         from onecopy.spark._files import KEYED_BYTES
         from onecopy.spark._tally import rarity_of
@@ -129,16 +137,17 @@ def key_parts(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int]) -> 
         for batch in batches:
             for task in batch.column(0).to_pylist():
                 for pages in aside.tables(task, ["node", "name", "sketch"], KEYED_BYTES):
-                    yield from pyarrow.table(_onecopy.key_parts(pages, aside.plan, counts, packing)).to_batches()
+                    yield from table(_onecopy.key_parts(pages, aside.plan, counts, packing)).to_batches()
 
     return run
 
 
 def pack(given: tuple[Any, ...], bins: Any) -> Callable[..., Any]:
     """Tasks to the pages of bins, packed. `bins` has the `component` and the `bin` of each `node`, in order."""
-    packed, columns = _stages.pack(), PARTS
+    packed, columns = _stages.pack(mapped=True), PARTS
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
         from onecopy.spark._aside import Aside, placed
         from onecopy.spark._small.reading import unpacked
 
@@ -147,8 +156,8 @@ def pack(given: tuple[Any, ...], bins: Any) -> Callable[..., Any]:
         def near() -> Iterator[Any]:
             for batch in batches:
                 for task in batch.column(0).to_pylist():
-                    for pages in Aside(*given).tables(task, [*columns, "node"], 0):
-                        yield from placed(pages, places).to_batches()
+                    for pages in Aside(*given).batches(task, [*columns, "node", "reason"]):
+                        yield from placed(pyarrow.Table.from_batches([pages]), places).to_batches()
 
         yield from packed(near())
 

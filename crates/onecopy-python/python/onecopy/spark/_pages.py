@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Iterator, NamedTuple, Optional
+from typing import Any, Callable, Iterator, NamedTuple, Optional
 
 import pyarrow.compute as compute
 from pyspark import StorageLevel
@@ -42,6 +42,8 @@ class Pages(NamedTuple):
     kind: str
     # How many tallies there are at most.
     tasks: int
+    # Settings of the session for stages over these pages.
+    settings: dict[str, str] = {}
 
     @property
     def facts(self) -> Any:
@@ -87,12 +89,12 @@ class Pages(NamedTuple):
 
 
 @contextmanager
-def settings(spark: Any) -> Iterator[None]:
+def settings(spark: Any, wanted: dict[str, str] = SETTINGS) -> Iterator[None]:
     """Settings of the session while our stages are planned. Refuses older versions of Spark."""
     if int(spark.version.split(".")[0]) < 4:
         raise OnecopyError(f"this is Spark {spark.version}, and onecopy needs Spark 4: install pyspark 4")
-    before = {name: spark.conf.get(name, None) for name in SETTINGS}
-    for name, value in SETTINGS.items():
+    before = {name: spark.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
         spark.conf.set(name, value)
     try:
         yield
@@ -101,18 +103,21 @@ def settings(spark: Any) -> Iterator[None]:
             spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
-def pages(df: Any, plan: str, given: dict[str, Any], rarity_bits: int, keyed: Any = None) -> "Pages":
-    """The pages of a frame, computed once and stored by the executors; with their keys if `keyed` says how."""
+def pages(df: Any, plan: str, given: dict[str, Any], bits: Callable[[Optional[int]], int], keyed: Any = None) -> Pages:
+    """The pages of a frame, computed once and stored by the executors; with their keys if `keyed` says how.
+
+    `bits` gives the bits of tables of rarity for about so many words of sketches, if these are known.
+    """
     page, kind = naming_column(df, given)
     wanted = used_columns(df, given)
     # An error about columns comes before any work, in the words of the program.
     _onecopy.appraise_pages(_empty(wanted), plan)
     from ._files import file_pages
 
-    files = file_pages(wanted, plan, (page, kind), rarity_bits, keyed)
+    files = file_pages(wanted, plan, (page, kind), bits, keyed)
     if files is not None:
         return files
-    run = _stages.appraise(plan, page.replace(".", "\0") if page not in df.columns else page, rarity_bits, keyed)
+    run = _stages.appraise(plan, page.replace(".", "\0") if page not in df.columns else page, bits(None), keyed)
     tasks = tasks_for(wanted)
     columns = f"page {kind}, {FACTS}, tally binary{', part int, keys binary' if keyed else ''}"
     facts = wanted.coalesce(min(tasks, 1 << 30)).mapInArrow(run, columns)

@@ -17,7 +17,7 @@ LISTING = "org.apache.spark.sql.execution.datasources.InMemoryFileIndex"
 HARMLESS = {"path", "paths", "mergeschema", "pathglobfilter", "recursivefilelookup", "basepath", "modifiedbefore", "modifiedafter"}
 LENIENT = ("spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
 # A task reads at least so many bytes of the columns.
-BYTES_IN_A_TASK = 192 << 20
+BYTES_IN_A_TASK = 512 << 20
 
 
 class Span(NamedTuple):
@@ -28,8 +28,11 @@ class Span(NamedTuple):
     end: int
 
 
-def spans_of(df: Any) -> Optional[list[list[Span]]]:
-    """What each task reads of the files of a frame; nothing if it is more than that, or if pyarrow cannot read them."""
+def spans_of(df: Any) -> Optional[tuple[list[list[Span]], int]]:
+    """What each task reads of the files of a frame, and the bytes of all.
+
+    Nothing if the frame is more than that, or if pyarrow cannot read them.
+    """
     paths = paths_of(df)
     if not paths:
         return None
@@ -41,7 +44,8 @@ def spans_of(df: Any) -> Optional[list[list[Span]]]:
         return None
     total = sum(size for groups in found.values() for size in groups)
     least = max(context.defaultParallelism, 1)
-    return dealt([(path, found[path]) for path in paths], total, least * max(1, -(-total // (least * BYTES_IN_A_TASK))))
+    tasks = least * max(1, -(-total // (least * BYTES_IN_A_TASK)))
+    return dealt([(path, found[path]) for path in paths], total, tasks), total
 
 
 def dealt(files: list[tuple[str, list[int]]], total: int, tasks: int) -> list[list[Span]]:

@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from typing import Any, Iterator, NamedTuple
 
+import pyarrow
+from pyarrow import fs
+
 from .._onecopy import OnecopyError
 from . import _stages
 from ._copy import DRAFTS
+from ._copy import write as write_file
 from ._plain import spans_of
 from ._small.reading import packed
 from ._small.tasks import spread
 from ._versions import Store
 
-# So many names of removed pages are sent to all executors.
-NAMES_TO_SEND = 5_000_000
+# The driver writes the lists of so many pages, and sends the names of removed ones to all executors.
+LINES = 2_000_000
 # Spark's names of codecs, and those of pyarrow.
 CODECS = {"none": "none", "uncompressed": "none", "snappy": "snappy", "gzip": "gzip", "zstd": "zstd", "lz4_raw": "lz4"}
 # Where Spark looks for the columns of a Parquet file.
@@ -44,8 +48,8 @@ def write(found: Any, df: Any, page: str, output: Output) -> None:
     partial = Store(df.sparkSession, f"{store.folder}.partial")
     partial.delete(partial.folder)
     try:
-        copied = output.form == "parquet" and copy_kept(found, df, page, partial)
-        for name in ("removed", "groups", "rejected", *(() if copied else ("kept",))):
+        done = write_parquet(found, df, page, partial) if output.form == "parquet" else ()
+        for name in {"kept", "removed", "groups", "rejected"} - {*done}:
             getattr(found, name).write.format(output.form).save(partial.path(name))
         partial.rename(store)
     except BaseException:
@@ -53,34 +57,48 @@ def write(found: Any, df: Any, page: str, output: Output) -> None:
         raise
 
 
-def copy_kept(found: Any, df: Any, page: str, partial: Store) -> bool:
-    """Copies the kept rows of plain Parquet files. Says whether it did."""
-    spark, spans = df.sparkSession, spans_of(df) if page in df.columns else None
-    codec = CODECS.get(spark.conf.get("spark.sql.parquet.compression.codec", "snappy").lower())
-    if spans is None or codec is None or not can_write(partial.full("kept")):
-        return False
-    if found.report["removed"] + found.report["rejected"] > NAMES_TO_SEND:
-        return False
-    gone = found.removed.select("page").union(found.rejected.select("page"))
-    sent = spark.sparkContext.broadcast(packed(gone.toArrow()))
-    tasks = [(number, [tuple(span) for span in task]) for number, task in enumerate(spans)]
-    schema = {ROW_METADATA: df.schema.json()}
-    run = copy_rows(partial.full("kept"), (df.columns, page), (codec, schema), sent)
-    spread(spark, run, tasks, len(tasks))
+def write_parquet(found: Any, df: Any, page: str, partial: Store) -> list[str]:
+    """Writes with pyarrow what it can, and says what that was: lists of few pages, and rows of plain Parquet files."""
+    codec = CODECS.get(df.sparkSession.conf.get("spark.sql.parquet.compression.codec", "snappy").lower())
+    if found._read > LINES or codec is None or not can_write(partial.full("kept")):
+        return []
+    lists = {name: getattr(found, name) for name in ("removed", "groups", "rejected")}
+    rows = {name: frame.toArrow() for name, frame in lists.items()}
+    gone = pyarrow.concat_tables([rows[name].select(["page"]) for name in ("removed", "rejected")])
+    copied = copy_kept(df, page, partial.full("kept"), (gone, codec))
+    for name, frame in lists.items():
+        write_file(f"{partial.full(name)}/part-00000.parquet", with_columns(rows[name].schema, frame), [rows[name]], codec)
     partial.delete(partial.path(DRAFTS))
-    partial.mark("kept", "_SUCCESS")
+    done = [*lists, *(["kept"] if copied else [])]
+    for name in done:
+        partial.mark(name, "_SUCCESS")
+    return done
+
+
+def with_columns(schema: Any, frame: Any) -> Any:
+    """The schema of a file, with the columns of a frame as Spark looks for them."""
+    return schema.with_metadata({ROW_METADATA: frame.schema.json()})
+
+
+def copy_kept(df: Any, page: str, folder: str, what: tuple[Any, str]) -> bool:
+    """Copies the rows of plain Parquet files that are not gone. Says whether it did."""
+    (gone, codec), dealt = what, spans_of(df) if page in df.columns else None
+    if dealt is None:
+        return False
+    sent = df.sparkSession.sparkContext.broadcast(packed(gone))
+    tasks = [(number, [tuple(span) for span in task]) for number, task in enumerate(dealt[0])]
+    run = copy_rows(folder, (df.columns, page), (codec, {ROW_METADATA: df.schema.json()}), sent)
+    spread(df.sparkSession, run, tasks, len(tasks))
     sent.destroy()
     return True
 
 
 def can_write(folder: str) -> bool:
-    """Whether pyarrow can write to this file system. Makes the folder."""
-    import pyarrow
-    from pyarrow import fs
-
+    """Whether pyarrow can write to this file system."""
     try:
         files, name = fs.FileSystem.from_uri(folder)
         files.create_dir(name, recursive=True)
+        files.delete_dir(name)
     except (OSError, ValueError, NotImplementedError, pyarrow.ArrowException):
         return False
     return True

@@ -10,6 +10,8 @@ import pyarrow.compute as compute
 import pyarrow.parquet
 from pyarrow import fs
 
+from .._arrow import numbers, whole
+
 # So many row groups of sketches are read at once.
 GROUPS = 32
 
@@ -57,9 +59,9 @@ def sketches_of(files: Iterable[tuple[int, str]], sets: Any) -> Iterator[Any]:
             hit = [number for number in range(file.metadata.num_row_groups) if may_have(file, number, sets)]
             for first in range(0, len(hit), GROUPS):
                 table = file.read_row_groups(hit[first : first + GROUPS], use_threads=False)
-                table = table.filter(pyarrow.array(numpy.isin(table["set"].to_numpy(), sets)))
+                table = table.take(whole(numpy.flatnonzero(numpy.isin(numbers(table["set"]), sets)), "int64"))
                 if len(table):
-                    yield table.add_column(0, "segment", pyarrow.array([segment] * len(table), pyarrow.int32()))
+                    yield table.add_column(0, "segment", whole([segment] * len(table), "int32"))
 
 
 def may_have(file: Any, number: int, sets: Any) -> bool:

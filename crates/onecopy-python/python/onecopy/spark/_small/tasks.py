@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any, Iterator, NamedTuple
 
 import pyarrow
@@ -25,9 +26,23 @@ class Wanted(NamedTuple):
 
 def spread(spark: Any, run: Any, tasks: list[Any], least: int = 1) -> list[Any]:
     """Runs a function over tasks that take about the same time, on all executors."""
-    slices = max(spark.sparkContext.defaultParallelism, least)
-    dealt = [task for first in range(slices) for task in tasks[first::slices]]
-    return spark.sparkContext.parallelize(dealt, max(min(slices, len(dealt)), 1)).mapPartitions(run).collect()
+    slices = min(max(spark.sparkContext.defaultParallelism, least), len(tasks))
+    if not tasks:
+        return []
+
+    # As a stage over rows, like all others: Spark has other Python processes for other kinds of stages.
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import pickle
+        import pyarrow
+        from onecopy.spark._arrow import blobs
+
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for result in run(iter(tasks[number::slices])):
+                    yield pyarrow.RecordBatch.from_arrays([blobs([pickle.dumps(result)])], ["result"])
+
+    found = spark.range(0, slices, 1, slices).mapInArrow(_stages.checked(work), "result binary").toArrow()
+    return [pickle.loads(result.as_buffer()) for result in found["result"]]
 
 
 def files_of(segments: Segments, table: str) -> list[tuple[int, str]]:
@@ -45,11 +60,12 @@ def find(segments: Segments, *wanted: Wanted) -> list[Any]:
 
     def run(tasks: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
+        from onecopy.spark._arrow import whole
         from onecopy.spark._small.reading import packed, rows_of, unpacked
 
         for number, segment, path in tasks:
             for rows in rows_of(path, *asked[number], unpacked(sent.value[number])["values"].combine_chunks()):
-                of = pyarrow.array([segment] * len(rows), pyarrow.int32())
+                of = whole([segment] * len(rows), "int32")
                 yield number, packed(rows.append_column("segment", of))
 
     found = spread(segments.store.spark, _stages.checked(run), tasks)
@@ -69,15 +85,15 @@ def edges(segments: Segments, fresh: Any, plan: str) -> Any:
     sent = segments.store.spark.sparkContext.broadcast(packed(fresh))
 
     def run(paths: Iterator[str]) -> Iterator[bytes]:
-        import pyarrow
         from onecopy import _onecopy
+        from onecopy.spark._arrow import table
         from onecopy.spark._small.reading import groups_of, packed, unpacked
 
         keys = _onecopy.FreshKeys(unpacked(sent.value))
         for path in paths:
             for group in groups_of(path, ["part", "keys"]):
                 keys.meet(group)
-        yield packed(pyarrow.table(keys.edges(plan)))
+        yield packed(table(keys.edges(plan)))
 
     paths = [path for _, path in files_of(segments, "keys")]
     found = spread(segments.store.spark, _stages.checked(run), paths)
@@ -92,12 +108,13 @@ def settle(segments: Segments, bins: list[tuple[int, Any]], plan: str) -> Any:
     def run(bins: Iterator[bytes]) -> Iterator[bytes]:
         import numpy
         import pyarrow
+        from onecopy.spark._arrow import numbers
         from onecopy.spark._small.reading import packed, sketches_of, unpacked
         from onecopy.spark._small.rows import with_sketches
 
         tables = [unpacked(data) for data in bins]
         if tables:
-            sets = numpy.unique(numpy.concatenate([table["set"].to_numpy() for table in tables]))
+            sets = numpy.unique(numpy.concatenate([numbers(table["set"]) for table in tables]))
             every = pyarrow.concat_tables(tables).select(["page", "segment"])
             sketches = with_sketches(every, sketches_of(files, sets))
             for table in tables:
