@@ -166,6 +166,24 @@ def test_kept_rows_are_copied(spark, tmp_path, monkeypatch):
         found.write(str(tmp_path / "rows"))
 
 
+def test_a_collection_takes_files(spark, cluster, tmp_path):
+    pages, folder = unlinked(corpus(28, 160)), str(tmp_path / "collection")
+    read = lambda name, some: spark.read.parquet(files(tmp_path / name, some, 2))
+    changed = [{**page, "text": pages[number + 40]["text"]} for number, page in enumerate(pages[:8])]
+    onecopy.spark.update(folder, read("begin", pages[:120]))
+    made = onecopy.spark.update(folder, read("more", pages[120:] + changed))
+    expected = one_machine(changed + pages[8:])
+    found = {row["page"]: (row["status"], row["winner"]) for row in made.pages.collect()}
+    assert {page for page, (status, _) in found.items() if status == "kept"} == set(expected["kept"])
+    assert {(page, winner) for page, (status, winner) in found.items() if status == "removed"} == {row[:2] for row in expected["removed"]}
+    assert not left_aside(cluster)
+    # Links from all pages to any other: the long way.
+    linked = [{**page, "redirect": pages[2]["url"]} for page in pages[20:24]]
+    made = onecopy.spark.update(folder, read("linked", linked))
+    expected = one_machine(changed + pages[8:20] + linked + pages[24:])
+    assert {row["page"] for row in made.pages.where("status = 'kept'").collect()} == set(expected["kept"])
+
+
 def test_nothing_half_written_is_left(spark, tmp_path, monkeypatch):
     found = onecopy.spark.dedup(spark.read.parquet(files(tmp_path / "pages", unlinked(corpus(27, 60)))))
     for path in glob.glob(f"{tmp_path}/pages/1*.parquet"):

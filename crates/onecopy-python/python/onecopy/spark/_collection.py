@@ -174,7 +174,7 @@ class Update:
             keys = self.found.keys
         else:
             rarity, parts = self._rarity(tally)
-            keys = self.found.key_parts(self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS))
+            keys = self.found.key_parts(self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS), to_keep=True)
         return rarity, parts, self._decide(self._write("keys", keys), known["pages"])
 
     def _keyed(self) -> tuple[str, int]:

@@ -39,8 +39,11 @@ def copy(
     return rows
 
 
-def write(goal: str, schema: Any, tables: Iterable[Any], codec: str) -> int:
-    """Writes tables into a file beside the folder, which then gets its name. Says how many rows."""
+def write(goal: str, schema: Any, tables: Iterable[Any], codec: str, group: int = 1 << 30) -> int:
+    """Writes tables into a file beside the folder, which then gets its name. Says how many rows.
+
+    A row group has one table at most, and at most so many rows.
+    """
     files, goal = fs.FileSystem.from_uri(goal)
     folder, rows = posixpath.dirname(posixpath.dirname(goal)), 0
     draft = f"{folder}/{DRAFTS}/{uuid.uuid4().hex}"
@@ -48,7 +51,7 @@ def write(goal: str, schema: Any, tables: Iterable[Any], codec: str) -> int:
         files.create_dir(posixpath.dirname(made), recursive=True)
     with pyarrow.parquet.ParquetWriter(draft, schema, filesystem=files, compression=codec) as writer:
         for table in tables:
-            writer.write_table(table.cast(schema), row_group_size=max(len(table), 1))
+            writer.write_table(table.cast(schema), row_group_size=max(min(len(table), group), 1))
             rows += len(table)
     # Another attempt of the same task may have written it.
     if files.get_file_info(goal).type != fs.FileType.NotFound:

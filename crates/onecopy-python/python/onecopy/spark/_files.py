@@ -13,8 +13,8 @@ from ._decide import PARTS
 from ._pages import FACTS, NARROW, Pages
 from ._plain import spans_of
 
-# Bytes of sketches whose keys are packed together.
-KEYED_BYTES = 64 << 20
+# Bytes of sketches whose keys are packed together, for a run and for a collection.
+KEYED_BYTES, KEPT_BYTES = 64 << 20, 8 << 20
 # Plans over few rows take longer to compile than to run.
 FEW_ROWS = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 # About so many bytes of text make a word of a sketch.
@@ -40,10 +40,11 @@ class FilePages(Pages):
 
     @property
     def keys(self) -> Any:
-        return self.key_parts(self.given[1], *self.keyed)
+        return self.key_parts(self.given[1], *self.keyed, to_keep=True)
 
-    def key_parts(self, plan: str, counts: Any, packing: tuple[int, int]) -> Any:
-        return self._map(key_parts(self.given, counts, packing), "part int, keys binary")
+    def key_parts(self, plan: str, counts: Any, packing: tuple[int, int], to_keep: bool = False) -> Any:
+        run = key_parts(self.given, counts, packing, KEPT_BYTES if to_keep else KEYED_BYTES)
+        return self._map(run, "part int, keys binary")
 
     def collected(self) -> tuple[Any, Any]:
         return self.narrow.toArrow(), self.keys.toArrow()
@@ -123,20 +124,19 @@ def facts(given: tuple[Any, ...], columns: Optional[list[str]]) -> Callable[...,
     return run
 
 
-def key_parts(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int]) -> Callable[..., Any]:
-    """Tasks to the keys of their pages, packed by part."""
+def key_parts(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int], size: int) -> Callable[..., Any]:
+    """Tasks to the keys of their pages, packed by part, those of so many bytes of sketches together."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         from onecopy import _onecopy
         from onecopy.spark._arrow import table
         from onecopy.spark._aside import Aside
-        from onecopy.spark._files import KEYED_BYTES
         from onecopy.spark._tally import rarity_of
 
         counts, aside = rarity_of(rarity), Aside(*given)
         for batch in batches:
             for task in batch.column(0).to_pylist():
-                for pages in aside.tables(task, ["node", "name", "sketch"], KEYED_BYTES):
+                for pages in aside.tables(task, ["node", "name", "sketch"], size):
                     yield from table(_onecopy.key_parts(pages, aside.plan, counts, packing)).to_batches()
 
     return run

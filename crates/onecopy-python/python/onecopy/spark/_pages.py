@@ -61,8 +61,11 @@ class Pages(NamedTuple):
         """The keys of pages, packed by part, if they were asked for."""
         return self.stored.where("keys is not null").select("part", "keys")
 
-    def key_parts(self, plan: str, counts: Any, packing: tuple[int, int]) -> Any:
-        """The keys of judged pages, packed by part. `counts` is a table of rarity that was sent to all executors."""
+    def key_parts(self, plan: str, counts: Any, packing: tuple[int, int], to_keep: bool = False) -> Any:
+        """The keys of judged pages, packed by part. `counts` is a table of rarity that was sent to all executors.
+
+        Keys of a collection, `to_keep`, are in smaller rows: Java buffers many of them when it writes a file.
+        """
         return key_parts(self.facts.where("reason is null"), plan, counts, packing)
 
     def collected(self) -> tuple[Any, Any]:

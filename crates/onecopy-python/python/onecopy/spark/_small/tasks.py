@@ -102,45 +102,34 @@ def edges(segments: Segments, fresh: Any, plan: str) -> Any:
 
 
 def settle(segments: Segments, bins: list[tuple[int, Any]], plan: str) -> Any:
-    """Decides about the pages of bins, each with its words. Reads the sketches of the sets that the pages are in."""
-    files, whole = files_of(segments, "sketches"), _stages.settle(plan)
+    """Decides about the pages of bins, each with its words. Reads the sketches of the sets that the pages `was` in.
 
-    def run(bins: Iterator[bytes]) -> Iterator[bytes]:
+    Sketches of old pages whose `set` has another name now are written again, into the newest segment.
+    """
+    files, whole = files_of(segments, "sketches"), _stages.settle(plan)
+    newest, folder = len(segments.parts) - 1, segments.store.full(segments.parts[-1].tables, "sketches")
+
+    def run(bins: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
         import numpy
         import pyarrow
         from onecopy.spark._arrow import numbers
-        from onecopy.spark._small.reading import packed, sketches_of, unpacked
+        from onecopy.spark._small.reading import packed, sketches_of, unpacked, write_moved
         from onecopy.spark._small.rows import with_sketches
 
-        tables = [unpacked(data) for data in bins]
+        tables = [(number, unpacked(data)) for number, data in bins]
         if tables:
-            sets = numpy.unique(numpy.concatenate([numbers(table["set"]) for table in tables]))
-            every = pyarrow.concat_tables(tables).select(["page", "segment"])
+            # Sketches of fresh pages are under the new names.
+            sets = numpy.unique(numpy.concatenate([numbers(table[name]) for _, table in tables for name in ("was", "set")]))
+            every = pyarrow.concat_tables(table for _, table in tables).select(["page", "segment"])
             sketches = with_sketches(every, sketches_of(files, sets))
-            for table in tables:
-                yield packed(whole(sketches(table)))
+            for number, table in tables:
+                near = sketches(table)
+                write_moved(near, newest, f"{folder}/moved-{number:05}.parquet")
+                yield packed(whole(near))
 
     slices = 1 + sum(words for words, _ in bins) // WORDS
-    found = spread(segments.store.spark, _stages.checked(run), [packed(table) for _, table in bins], slices)
+    tasks = [(number, packed(table)) for number, (_, table) in enumerate(bins)]
+    found = spread(segments.store.spark, _stages.checked(run), tasks, slices)
     schema = segments.arrow("settled")
     return pyarrow.concat_tables([schema.empty_table(), *(unpacked(data).cast(schema) for data in found)])
 
-
-def moved_sketches(segments: Segments, pages: Any) -> Any:
-    """A frame of sketches under the new names of their sets (`set`), for `pages` with the set that they were in (`was`)."""
-    spark, sent = segments.store.spark, segments.store.spark.sparkContext.broadcast(packed(pages))
-
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        import numpy
-        from onecopy.spark._small.reading import sketches_of, unpacked
-        from onecopy.spark._small.rows import with_sketches
-
-        pages = unpacked(sent.value)
-        files = [file for batch in batches for file in zip(*(column.to_pylist() for column in batch.columns))]
-        if files:
-            found = with_sketches(pages, sketches_of(files, numpy.unique(pages["was"].to_numpy())))
-            yield from found(pages).select(["set", "page", "sketch"]).to_batches()
-
-    # One task, so that it knows all sketches of a page.
-    paths = spark.createDataFrame(files_of(segments, "sketches"), "segment int, path string").coalesce(1)
-    return paths.mapInArrow(_stages.checked(run), segments.schema("sketches"))
