@@ -41,9 +41,8 @@ def settings(log):
     }
 
 
-def cpu(cluster):
-    """CPU seconds of the executors, of the Python processes that they started, and of the driver's Java and Python."""
-    used = {"java": 0.0, "python": 0.0, "driver": 0.0, "driver_python": time.process_time()}
+def processes(cluster):
+    """The executors, the Python processes that they started, and the driver's Java: what each is, and its numbers."""
     sessions = {worker.pid for worker in cluster.workers}
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -53,10 +52,27 @@ def cpu(cluster):
             continue
         kind = "java" if "CoarseGrained" in call else "python" if "python" in call.split("\0")[0] else None
         if "pyspark-shell" in call and int(fields[1]) == os.getpid():
-            used["driver"] += sum(map(int, fields[11:15])) / TICKS
+            yield "driver", process, fields
         if kind and (int(fields[3]) in sessions or int(fields[2]) in sessions):
-            used[kind] += sum(map(int, fields[11:15])) / TICKS
+            yield kind, process, fields
+
+
+def cpu(cluster):
+    """CPU seconds of the executors, of the Python processes that they started, and of the driver's Java and Python."""
+    used = {"java": 0.0, "python": 0.0, "driver": 0.0, "driver_python": time.process_time()}
+    for kind, _, fields in processes(cluster):
+        used[kind] += sum(map(int, fields[11:15])) / TICKS
     return used
+
+
+def memory(cluster):
+    """The most megabytes that an executor, a Python process of it, and the driver's Java had."""
+    most = {"java": 0, "python": 0, "driver": 0}
+    for kind, process, _ in processes(cluster):
+        with open(f"/proc/{process}/status") as status:
+            peak = next((int(line.split()[1]) >> 10 for line in status if line.startswith("VmHWM")), 0)
+        most[kind] = max(most[kind], peak)
+    return most
 
 
 def grown(cluster, before):
@@ -89,8 +105,9 @@ def whole(cluster, df, folder):
     before = cpu(cluster)
     found = onecopy.spark.dedup(df)
     decided = grown(cluster, before)
-    found.kept.write.parquet(f"{folder}/kept")
-    return {"decide": decided, "with kept rows written": grown(cluster, before), "report": found.report}
+    found.write(f"{folder}/out")
+    written = grown(cluster, before)
+    return {"decide": decided, "written": written, "memory": memory(cluster), "report": found.report}
 
 
 def updated(cluster, df, folder, share):
@@ -98,11 +115,14 @@ def updated(cluster, df, folder, share):
     from pyspark.sql import functions as F
 
     mark = F.pmod(F.xxhash64("id"), F.lit(1_000_000)) < int(share * 1_000_000)
-    result, before = {}, cpu(cluster)
-    for name, pages in (("begin", df.where(~mark)), ("update", df.where(mark))):
+    df.where(~mark).write.parquet(f"{folder}/begin")
+    df.where(mark).write.parquet(f"{folder}/update")
+    result = {}
+    for name in ("begin", "update"):
+        pages, before = df.sparkSession.read.parquet(f"{folder}/{name}"), cpu(cluster)
         made = onecopy.spark.update(f"{folder}/collection", pages)
-        result[name], before = {**grown(cluster, before), "changed": made.feed.count()}, cpu(cluster)
-    return result
+        result[name] = {**grown(cluster, before), "changed": made.feed.count()}
+    return {**result, "memory": memory(cluster)}
 
 
 def main():

@@ -17,16 +17,18 @@ use crate::error::refused;
 /// A sketch is compared with at most this many before it.
 const LOOKS: usize = 8;
 
-/// Packs the sketches of `data` by `bin`. Each bin has its number, the rows in the order of its sketches, and the sketches.
+/// Packs the sketches of `data` by `bin`, without rows whose bin is negative. Each bin has its number, the rows in the
+/// order of its sketches, and the sketches.
 #[pyfunction]
 pub fn pack_sketches<'py>(
     py: Python<'py>,
     data: &Bound<'py, PyAny>,
 ) -> PyResult<Vec<(i64, Vec<u32>, Bound<'py, PyBytes>)>> {
     let table = Table::of(data)?;
-    let (bins, sets, sketches) = (table.numbers("bin")?, table.numbers("component")?, table.sketches()?);
+    let (bins, sets, sketches) = (table.numbers("bin")?, table.numbers("component")?, table.bytes("sketch")?);
     let packed = py.detach(|| {
-        let mut order: Vec<u32> = (0..sketches.len() as u32).collect();
+        let mut order: Vec<u32> =
+            (0..sketches.len() as u32).filter(|&row| bins[row as usize] >= 0).collect();
         // Pages of about one length are the likeliest to be similar.
         let place = |&row: &u32| (bins[row as usize], sets[row as usize], sketches[row as usize].len(), row);
         order.sort_unstable_by_key(place);
@@ -34,7 +36,7 @@ pub fn pack_sketches<'py>(
         for row in order {
             let (rows, packer) = packed.entry(bins[row as usize]).or_default();
             rows.push(row);
-            packer.add(sets[row as usize], &sketches[row as usize]);
+            packer.add(sets[row as usize], &words(sketches[row as usize]));
         }
         packed
     });
@@ -44,21 +46,21 @@ pub fn pack_sketches<'py>(
 
 /// The sketches that [`pack_sketches`] packed, for all rows of `data` in order.
 #[pyfunction]
-pub fn unpack_sketches(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
-    let table = Table::of(data)?;
-    let blobs = table.bytes("sketches")?;
-    let found = py.detach(|| {
-        let mut all = Vec::new();
-        blobs.into_iter().try_for_each(|mut blob| unpack(&mut blob, &mut all)).map(|()| all)
-    });
-    let found = found.ok_or_else(|| refused("sketches were damaged on their way: run it again"))?;
+pub fn unpack_sketches(data: &Bound<'_, PyAny>) -> PyResult<ArrowTable> {
     let (mut column, mut bytes) = (BinaryBuilder::new(), Vec::new());
-    for sketch in &found {
+    for sketch in unpacked(&Table::of(data)?)? {
         bytes.clear();
-        append_words(sketch, &mut bytes);
+        append_words(&sketch, &mut bytes);
         column.append_value(&bytes);
     }
     ArrowTable::new(vec![("sketch", Arc::new(column.finish()) as ArrayRef)])
+}
+
+/// As [`unpack_sketches`], as words.
+pub fn unpacked(table: &Table) -> PyResult<Vec<Vec<u64>>> {
+    let mut all = Vec::new();
+    let found = table.bytes("sketches")?.into_iter().try_for_each(|mut blob| unpack(&mut blob, &mut all));
+    found.map(|()| all).ok_or_else(|| refused("sketches were damaged on their way: run it again"))
 }
 
 /// Sketches in sequence: how far back the similar one is (0 for none), then the words or the difference.

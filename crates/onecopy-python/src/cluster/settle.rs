@@ -8,24 +8,34 @@ use pyo3::prelude::*;
 
 use super::appraise::{MARKETS, OWN};
 use super::columns::{Table, integers, words};
+use super::pack::unpacked;
 use super::plan::Plan;
 use crate::arrow::ArrowTable;
 use crate::error::refused;
 
 /// Decides about the pages of `data`. No page outside may be similar to one of them. `canonical` has pairs of rows: a
 /// page, and the page that it names as its own. The result has for each row its `winner` and its `group` as rows, its
-/// `similarity`, its `kind`, and how many `members` its group has.
+/// `similarity`, its `kind`, and how many `members` its group has. Sketches are in `data`, or packed in `sketches`.
 #[pyfunction]
+#[pyo3(signature = (data, canonical, plan, sketches=None))]
 pub fn settle_pages(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
     mut canonical: Vec<(u32, u32)>,
     plan: &str,
+    sketches: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<ArrowTable> {
     let (table, plan) = (Table::of(data)?, Plan::read(plan)?);
     canonical.sort_unstable();
     let links = Links { ends: Vec::new(), canonical };
-    let (pages, sketches) = (pages(&table)?, table.sketches()?);
+    let sketches = match sketches {
+        Some(packed) => unpacked(&Table::of(packed)?)?,
+        None => table.sketches()?,
+    };
+    let pages = pages(&table)?;
+    if pages.len() != sketches.len() {
+        return Err(refused("some sketches were lost on their way: run it again"));
+    }
     let threshold = plan.method()?.threshold();
     let decided = py.detach(|| decide_appraised(pages, sketches, &links, &plan.config));
     written(&decided.map_err(|error| refused(error.to_string()))?, threshold)

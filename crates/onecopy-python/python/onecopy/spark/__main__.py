@@ -17,7 +17,7 @@ import onecopy
 from onecopy import _onecopy
 from onecopy.spark import dedup, update
 from onecopy.spark._dedup import NOT_HERE
-from onecopy.spark._versions import Store
+from onecopy.spark._write import new_folder
 
 ENDINGS = {"jsonl": "json", "ndjson": "json", "tsv": "csv"}
 NOT_AN_OPTION = {"json", "help", "version", "timings"}
@@ -95,20 +95,10 @@ def form_of(path: str) -> str:
 
 
 def write(spark: Any, df: Any, call: argparse.Namespace, options: dict[str, Any]) -> dict[str, Any]:
-    """Writes all results into a new folder, which appears in one step."""
-    store = Store(spark, call.out)
-    if store.exists():
-        raise onecopy.OnecopyError(f"{call.out}: it exists already; choose a new folder for the results")
+    """Writes all results into a new folder, which must not exist."""
+    new_folder(spark, call.out)
     found = dedup(df, **options)
-    form = call.out_format or call.format or form_of(call.input[0])
-    partial = Store(spark, f"{store.folder}.partial")
-    try:
-        for name in ("kept", "removed", "groups", "rejected"):
-            getattr(found, name).write.format(form).mode("overwrite").save(partial.path(name))
-        partial.rename(store)
-    except BaseException:
-        partial.delete(partial.folder)
-        raise
+    found.write(call.out, call.out_format or call.format or form_of(call.input[0]))
     return found.report
 
 

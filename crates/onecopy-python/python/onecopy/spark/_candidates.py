@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from pyspark.sql import functions as F
 
@@ -33,15 +33,14 @@ class Tuning(NamedTuple):
     rarity_bits: int = 25
 
 
+def rarity_bits(words: Optional[int], tuning: Tuning) -> int:
+    """The bits of tables that count about so many words. Larger tables make fewer keys, and smaller ones are faster."""
+    return tuning.rarity_bits if words is None else min(tuning.rarity_bits, max(LEAST_BITS, (words // 8).bit_length()))
+
+
 def rarity(tally: Tally) -> Any:
     """How common shingles are, in a table that is sent to all executors."""
     return _onecopy.fold_rarity(tally.rarity, max(LEAST_BITS, (tally.words // 2).bit_length()))
-
-
-def key_parts(facts: Any, plan: str, counts: Any, packing: tuple[int, int]) -> Any:
-    """The keys of pages, packed by part. `counts` is a table of rarity that was sent to all executors."""
-    run = _stages.key_parts(plan, counts, packing)
-    return facts.select("node", "name", "sketch").mapInArrow(run, "part int, keys binary")
 
 
 def packing(spark: Any, words: int) -> tuple[int, int]:

@@ -20,7 +20,7 @@ from ._errors import told_plainly
 from ._feed import changes
 from ._links import followed
 from ._merge import merge
-from ._pages import Pages, check, measure, pages, settings
+from ._pages import Pages, check, key_parts, measure, pages, settings
 from ._segments import NAMES_TO_SEND, Segment, Segments
 from ._statuses import Now, statuses_now
 from ._store import measured, stored
@@ -71,11 +71,11 @@ def update(
             raise OnecopyError(f"{collection}: it was begun with other options: leave them out, or begin a new collection")
         fields = state["fields"] if state else {name: value for name, value in given.items() if name.endswith("_field")}
         bits, keyed = (tuning.rarity_bits, None) if state is None else (0, keying(store, state))
-        found = named(pages(new_pages, plan, fields, bits, keyed), state, collection)
+        found = named(pages(new_pages, plan, fields, lambda _: bits, keyed), state, collection)
         try:
             return Update(store, state, found, plan, tuning).run(dead, fields)
         finally:
-            found.stored.unpersist()
+            found.free()
 
 
 def current(spark: Any, collection: str) -> Updated:
@@ -124,8 +124,8 @@ class Update:
         self.version = self.state["version"] + 1
         self.tables = store.new_tables(self.version)
         self.old = Segments(store, [Segment(*part) for part in self.state["segments"]], found.kind)
-        self.fresh = found.facts
-        self.judged = self.fresh.where("reason is null")
+        self.fresh = found.narrow
+        self.judged = found.facts.where("reason is null")
 
     def run(self, dead: Any, fields: dict[str, Any]) -> Updated:
         """Runs all steps. Nothing is visible to others before the last."""
@@ -174,7 +174,7 @@ class Update:
             keys = self.found.keys
         else:
             rarity, parts = self._rarity(tally)
-            keys = self._keys(self.judged, rarity, parts)
+            keys = self.found.key_parts(self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS), to_keep=True)
         return rarity, parts, self._decide(self._write("keys", keys), known["pages"])
 
     def _keyed(self) -> tuple[str, int]:
@@ -198,21 +198,20 @@ class Update:
         return name, max(_candidates.packing(self.store.spark, tally.words)[0], 4)
 
     def _keys(self, facts: Any, rarity: str, parts: int) -> Any:
-        return _candidates.key_parts(facts, self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS))
+        return key_parts(facts, self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS))
 
     def _decide(self, keys: Any, names: int) -> int:
         """Decides about what changed, and writes all tables of the version. Returns how many pages these have."""
         gone = F.broadcast(self.gone) if names <= NAMES_TO_SEND else self.gone
         old = self.old.latest("facts", gone) if self.old.parts else None
-        facts = self.fresh.drop("sketch")
-        facts = facts.unionByName(old.drop("segment")) if old is not None else facts
+        facts = self.fresh.unionByName(old.drop("segment")) if old is not None else self.fresh
         leads = followed(facts.where("reason is null"), self.found.kind, self.tuning.edges_in_a_task) if self.linked else None
         was = self.old.read("leads", self.state["tables"]) if self.state["linked"] else None
         now = Now(self.old, facts, self.fresh, self.dead, leads, was)
         changed, placed = measured(self._sets(keys, self._touched(gone, now)), F.count("node").alias("nodes"))
         near = self._near(old, changed, placed["nodes"])
         of_bins = stored(self._settled(near, changed, placed["nodes"], leads))
-        self._write("facts", self.fresh.drop("sketch"))
+        self._write("facts", self.fresh)
         self._write("dead", self.dead)
         self._write("sets", changed.drop("was"))
         self._write("settled", of_bins)
@@ -302,7 +301,8 @@ class Update:
         bins, placed = _candidates.bins(edges, nodes, self.tuning)
         near = _decide.compared(near, leads)
         context = _decide.Deciding(self.plan, self.found.kind, self.tuning)
-        of_bins = _decide.settled(near, bins, placed["nodes"], context)
+        whole = self.found if leads is None and not self.old.parts else None
+        of_bins = _decide.settled(near, bins, placed["nodes"], context, whole)
         if placed["large"]:
             of_bins = of_bins.unionByName(_large.settled(near, bins, context))
         return of_bins

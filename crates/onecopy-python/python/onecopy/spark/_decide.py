@@ -55,11 +55,22 @@ def planned(bins: Any, pages: Any, path: Any) -> Any:
     return stored(found.select("node", "component", F.when(F.col("bin").isNotNull(), F.coalesce("planned", "bin")).alias("bin")))
 
 
-def settled(pages: Any, bins: Any, nodes: int, context: Deciding) -> Any:
-    """Decides about the pages of all bins. Pages in none are kept, and in no group."""
-    columns = [*PARTS, *(["named"] if "named" in pages.columns else [])]
+def settled(pages: Any, bins: Any, nodes: int, context: Deciding, whole: Optional[Any] = None) -> Any:
+    """Decides about the pages of all bins. Pages in none are kept, and in no group.
+
+    `whole` has these pages before they became rows, if no page names another as its own.
+    """
     rounds = 1 + nodes // context.tuning.bins_at_once
-    placed, near = bins.where("bin is not null"), None
+    placed = bins.where("bin is not null")
+    packed = whole.packed(placed) if whole is not None and rounds == 1 else None
+    if packed is None:
+        packed = placed_rows(pages, placed, rounds).mapInArrow(_stages.pack(), _stages.PACKED)
+    return packed.groupBy("bin").applyInArrow(_stages.settle_packed(context.plan), decisions_kind(context.kind))
+
+
+def placed_rows(pages: Any, placed: Any, rounds: int) -> Any:
+    """The pages of bins, with `component` and `bin`."""
+    columns, near = [*PARTS, *(["named"] if "named" in pages.columns else [])], None
     if rounds > MOST_ROUNDS:
         near, rounds = pages.join(placed, "node").select(*columns, "component", "bin"), 0
     for number in range(rounds):
@@ -67,9 +78,7 @@ def settled(pages: Any, bins: Any, nodes: int, context: Deciding) -> Any:
         own = placed.where(F.pmod(F.xxhash64("node"), F.lit(rounds)) == number) if rounds > 1 else placed
         met = pages.join(F.broadcast(own), "node").select(*columns, "component", "bin")
         near = met if near is None else near.unionByName(met)
-    packed = near.mapInArrow(_stages.pack(), "bin int, pages binary, sketches binary")
-    kind = decisions_kind(context.kind)
-    return packed.groupBy("bin").applyInArrow(_stages.settle_packed(context.plan), kind)
+    return near
 
 
 def shared(decisions: Any, followed: Optional[Any]) -> Any:

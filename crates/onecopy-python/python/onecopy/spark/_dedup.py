@@ -20,6 +20,7 @@ from ._links import followed
 from ._pages import Pages, check, pages, settings
 from ._store import stored
 from ._tally import Tally
+from ._write import Output, write
 
 # Options that have no meaning here: files, and the resources of one machine.
 NOT_HERE = (*ABOUT_FILES, "data", "out", "memory", "threads", "quiet", "recall_pages", "popularity", "against")
@@ -34,8 +35,9 @@ class Deduplicated:
     rejected  page, reason of each row that could not be judged
     """
 
-    def __init__(self, df: Any, page: str, decided: Any, rejected: Any) -> None:
+    def __init__(self, df: Any, page: str, read: int, decided: Any, rejected: Any) -> None:
         self._df = df
+        self._read = read
         self._page = page
         self._decided = decided
         self.rejected = rejected
@@ -59,6 +61,10 @@ class Deduplicated:
         status = F.when(F.col("winner").isNull(), "kept").otherwise("removed")
         return self._decided.where("group is not null").select("group", "page", status.alias("status"))
 
+    def write(self, folder: str, form: str = "parquet") -> None:
+        """Writes `kept`, `removed`, `groups` and `rejected` into a new folder, which appears in one step."""
+        write(self, self._df, self._page, Output(folder, form))
+
     @property
     def report(self) -> dict[str, int]:
         """The numbers of the run."""
@@ -67,14 +73,14 @@ class Deduplicated:
         return dict(self._report)
 
     def _count(self) -> dict[str, int]:
-        read, rejected = self._df.count(), self.rejected.count()
+        rejected = self.rejected.count()
         row = self._decided.agg(
             F.count("winner").alias("removed"),
             F.count_distinct("group").alias("groups"),
             *[F.count_if(F.col("kind") == kind).alias(kind) for kind in ("exact", "near", "url", "redirect")],
         ).first()
-        kept = read - rejected - row["removed"]
-        return {"read": read, "kept": kept, "rejected": rejected, **row.asDict()}
+        kept = self._read - rejected - row["removed"]
+        return {"read": self._read, "kept": kept, "rejected": rejected, **row.asDict()}
 
     def unpersist(self) -> None:
         """Frees what the executors store for this result."""
@@ -99,12 +105,14 @@ def dedup(df: Any, *, tuning: Tuning = Tuning(), plan: Any = None, **options: An
         _onecopy.read_partitions(plan)
     job = plan_of(given)
     with told_plainly(), settings(df.sparkSession):
-        found = pages(df, job, given, tuning.rarity_bits)
+        found = pages(df, job, given, lambda words: _candidates.rarity_bits(words, tuning))
         try:
-            decided, rejected = decide(found, job, tuning, plan)
+            with settings(df.sparkSession, found.settings):
+                tally = check(found)
+                decided, rejected = decide(found, tally, Deciding(job, found.kind, tuning), plan)
         finally:
-            found.stored.unpersist()
-    return Deduplicated(df, found.page, decided, rejected)
+            found.free()
+    return Deduplicated(df, found.page, tally.rows, decided, rejected)
 
 
 def complete(options: dict[str, Any]) -> dict[str, Any]:
@@ -123,16 +131,15 @@ def plan_of(given: dict[str, Any]) -> str:
         return _onecopy.make_plan([os.fspath(item) for item in arguments(given, DEFAULTS, folder)])
 
 
-def decide(found: Pages, plan: str, tuning: Tuning, partitions: Any = None) -> tuple[Any, Any]:
+def decide(found: Pages, tally: Tally, context: Deciding, partitions: Any = None) -> tuple[Any, Any]:
     """Decisions and rejected pages, stored by the executors."""
-    tally = check(found)
+    plan, tuning = context.plan, context.tuning
     if tally.judged < tally.rows:
         _candidates.check_rejected(found.facts, found.page)
     facts = found.facts.where("reason is null")
     packing = _candidates.packing(facts.sparkSession, tally.words)
     counts = facts.sparkSession.sparkContext.broadcast(_candidates.rarity(tally).to_bytes())
-    keys = _candidates.key_parts(found.facts, plan, counts, packing)
-    edges, met = _candidates.edges(keys, plan)
+    edges, met = _candidates.edges(found.key_parts(plan, counts, packing), plan)
     if met["repeated"]:
         _candidates.check_names(found.facts, edges, found.page)
     bins, placed = _candidates.bins(edges.where("node is not null"), met["edges"], tuning)
@@ -140,8 +147,7 @@ def decide(found: Pages, plan: str, tuning: Tuning, partitions: Any = None) -> t
         bins = planned(bins, facts, partitions)
     leads = followed(facts, found.kind, tuning.edges_in_a_task) if tally.linked else None
     near = compared(facts, leads)
-    context = Deciding(plan, found.kind, tuning)
-    of_bins = settled(near, bins, placed["nodes"], context)
+    of_bins = settled(near, bins, placed["nodes"], context, found if leads is None else None)
     if placed["large"]:
         of_bins = of_bins.unionByName(_large.settled(near, bins, context))
     decided = stored(shared(of_bins, leads))

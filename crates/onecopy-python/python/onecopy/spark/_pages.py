@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Iterator, NamedTuple, Optional
+from typing import Any, Callable, Iterator, NamedTuple, Optional
 
+import pyarrow.compute as compute
 from pyspark import StorageLevel
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -41,6 +42,8 @@ class Pages(NamedTuple):
     kind: str
     # How many tallies there are at most.
     tasks: int
+    # Settings of the session for stages over these pages.
+    settings: dict[str, str] = {}
 
     @property
     def facts(self) -> Any:
@@ -49,18 +52,52 @@ class Pages(NamedTuple):
         return self.stored.where(alone).drop("tally", "part", "keys")
 
     @property
+    def narrow(self) -> Any:
+        """The facts of each page without its sketch."""
+        return self.facts.drop("sketch")
+
+    @property
     def keys(self) -> Any:
         """The keys of pages, packed by part, if they were asked for."""
         return self.stored.where("keys is not null").select("part", "keys")
 
+    def key_parts(self, plan: str, counts: Any, packing: tuple[int, int], to_keep: bool = False) -> Any:
+        """The keys of judged pages, packed by part. `counts` is a table of rarity that was sent to all executors.
+
+        Keys of a collection, `to_keep`, are in smaller rows: Java buffers many of them when it writes a file.
+        """
+        return key_parts(self.facts.where("reason is null"), plan, counts, packing)
+
+    def collected(self) -> tuple[Any, Any]:
+        """The narrow facts and the keys as Arrow tables, for few pages whose keys were asked for."""
+        rows = self.stored.where("tally is null").drop("sketch", "tally").toArrow()
+        is_key = rows["keys"].is_valid()
+        return rows.filter(compute.invert(is_key)), rows.filter(is_key).select(["part", "keys"])
+
+    def packed(self, bins: Any) -> Any:
+        """The pages of bins, packed; nothing if they must be joined as rows."""
+        return None
+
+    def tallies(self) -> list[bytes]:
+        """The tallies of all tasks, or their sums if they are many."""
+        found = self.stored.where("tally is not null").select("tally")
+        if self.tasks > TALLIES:
+            parts = found.withColumn("part", F.pmod(F.spark_partition_id(), F.lit(TALLIES)))
+            found = parts.groupBy("part").applyInArrow(_stages.merge_tallies(), "tally binary")
+        return [row["tally"] for row in found.collect()]
+
+    def free(self) -> None:
+        """Frees what the executors store."""
+        self.stored.unpersist()
+
 
 @contextmanager
-def settings(spark: Any) -> Iterator[None]:
+def settings(spark: Any, wanted: dict[str, str] = SETTINGS) -> Iterator[None]:
     """Settings of the session while our stages are planned. Refuses older versions of Spark."""
     if int(spark.version.split(".")[0]) < 4:
         raise OnecopyError(f"this is Spark {spark.version}, and onecopy needs Spark 4: install pyspark 4")
-    before = {name: spark.conf.get(name, None) for name in SETTINGS}
-    for name, value in SETTINGS.items():
+    before = {name: spark.conf.get(name, None) for name in wanted}
+    for name, value in wanted.items():
         spark.conf.set(name, value)
     try:
         yield
@@ -69,17 +106,31 @@ def settings(spark: Any) -> Iterator[None]:
             spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
-def pages(df: Any, plan: str, given: dict[str, Any], rarity_bits: int, keyed: Any = None) -> Pages:
-    """The pages of a frame, computed once and stored by the executors; with their keys if `keyed` says how."""
+def pages(df: Any, plan: str, given: dict[str, Any], bits: Callable[[Optional[int]], int], keyed: Any = None) -> Pages:
+    """The pages of a frame, computed once and stored by the executors; with their keys if `keyed` says how.
+
+    `bits` gives the bits of tables of rarity for about so many words of sketches, if these are known.
+    """
     page, kind = naming_column(df, given)
     wanted = used_columns(df, given)
     # An error about columns comes before any work, in the words of the program.
     _onecopy.appraise_pages(_empty(wanted), plan)
-    run = _stages.appraise(plan, page.replace(".", "\0") if page not in df.columns else page, rarity_bits, keyed)
+    from ._files import file_pages
+
+    files = file_pages(wanted, plan, (page, kind), bits, keyed)
+    if files is not None:
+        return files
+    run = _stages.appraise(plan, page.replace(".", "\0") if page not in df.columns else page, bits(None), keyed)
     tasks = tasks_for(wanted)
     columns = f"page {kind}, {FACTS}, tally binary{', part int, keys binary' if keyed else ''}"
     facts = wanted.coalesce(min(tasks, 1 << 30)).mapInArrow(run, columns)
     return Pages(facts.persist(StorageLevel.DISK_ONLY), page, kind, tasks)
+
+
+def key_parts(facts: Any, plan: str, counts: Any, packing: tuple[int, int]) -> Any:
+    """The keys of pages, packed by part. `counts` is a table of rarity that was sent to all executors."""
+    run = _stages.key_parts(plan, counts, packing)
+    return facts.select("node", "name", "sketch").mapInArrow(run, "part int, keys binary")
 
 
 def tasks_for(df: Any) -> int:
@@ -140,11 +191,7 @@ def _empty(df: Any) -> Any:
 
 def measure(found: Pages) -> Optional[Tally]:
     """The tally of all pages; nothing if there are none. Refuses rows without names."""
-    tallies = found.stored.where("tally is not null").select("tally")
-    if found.tasks > TALLIES:
-        parts = tallies.withColumn("part", F.pmod(F.spark_partition_id(), F.lit(TALLIES)))
-        tallies = parts.groupBy("part").applyInArrow(_stages.merge_tallies(), "tally binary")
-    packed = [row["tally"] for row in tallies.collect()]
+    packed = found.tallies()
     tally = merged(packed) if packed else None
     if tally is not None and tally.nameless:
         raise OnecopyError(

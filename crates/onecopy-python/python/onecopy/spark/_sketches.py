@@ -1,7 +1,7 @@
 """The sketches of a collection, in Parquet files ordered by set. An update reads only those of the sets it changes.
 
-Row groups are small, and the range of sets in each is in the footer of its file. So a task can read single sets, with
-pyarrow, if pyarrow knows the file system. Else Spark reads all sketches.
+Row groups are small. A task reads the names of all sets, a narrow column, and then only the row groups that it needs. It
+uses pyarrow, if pyarrow knows the file system. Else Spark reads all sketches.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from . import _stages
 from ._segments import Segments
 
 # Bytes of a row group. A set that is read costs at least so many.
-GROUP_BYTES = 192 << 10
+GROUP_BYTES = 64 << 10
 OPTIONS = {
     "parquet.block.size": str(GROUP_BYTES),
     "parquet.page.size": str(GROUP_BYTES),

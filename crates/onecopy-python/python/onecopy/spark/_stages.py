@@ -11,6 +11,8 @@ import onecopy
 
 # So many bytes of sketches are packed together.
 PACKED_BYTES = 128 << 20
+# The columns of packed pages.
+PACKED = "bin int, pages binary, sketches binary"
 
 
 def checked(run: Callable[..., Any]) -> Callable[..., Any]:
@@ -25,9 +27,24 @@ def checked(run: Callable[..., Any]) -> Callable[..., Any]:
                 f"a worker has onecopy {onecopy.__version__}, and the driver has {version}: "
                 "install the same version on all machines"
             )
+        from onecopy.spark._arrow import keep_modules
+
+        keep_modules()
         return run(data)
 
     return guarded
+
+
+def look_at_files(schema: Any) -> Callable[..., Any]:
+    """Paths of Parquet files to the bytes of their row groups in some columns, or to nothing if Spark must read them."""
+
+    def run(paths: Iterator[str]) -> Iterator[Any]:
+        from onecopy.spark._aside import groups_in
+
+        for path in paths:
+            yield path, groups_in(path, schema)
+
+    return checked(run)
 
 
 def appraise(plan: str, page: str, bits: int, keyed: Any = None) -> Callable[..., Any]:
@@ -80,10 +97,11 @@ def merge_tallies() -> Callable[..., Any]:
 
     def run(table: Any) -> Any:
         import pyarrow
+        from onecopy.spark._arrow import blobs
         from onecopy.spark._tally import merged
 
         packed = merged(table["tally"].to_pylist()).to_bytes()
-        return pyarrow.table({"tally": pyarrow.array([packed], pyarrow.binary())})
+        return pyarrow.table({"tally": blobs([packed])})
 
     return checked(run)
 
@@ -110,11 +128,13 @@ def key_edges(plan: str) -> Callable[..., Any]:
         import pyarrow
         from onecopy import _onecopy
 
+        from onecopy.spark._arrow import table as table_of, whole
+
         edges, repeated = _onecopy.key_edges(table, plan)
-        edges = pyarrow.table(edges)
+        edges = table_of(edges)
         edges = edges.append_column("repeated", pyarrow.nulls(len(edges), pyarrow.int64()))
         names = {name: pyarrow.nulls(len(repeated), pyarrow.int64()) for name in edges.column_names[:-1]}
-        names["repeated"] = pyarrow.array(repeated, pyarrow.int64())
+        names["repeated"] = whole(repeated, "int64")
         return pyarrow.concat_tables([edges, pyarrow.table(names)])
 
     return checked(run)
@@ -124,10 +144,10 @@ def connect_nodes() -> Callable[..., Any]:
     """Edges to sets, in one task."""
 
     def run(table: Any) -> Any:
-        import pyarrow
         from onecopy import _onecopy
+        from onecopy.spark._arrow import table as table_of
 
-        return pyarrow.table(_onecopy.connect_nodes(table))
+        return table_of(_onecopy.connect_nodes(table))
 
     return checked(run)
 
@@ -136,10 +156,10 @@ def set_bins(task_words: int, least: int) -> Callable[..., Any]:
     """Edges to sets and their bins, in one task."""
 
     def run(table: Any) -> Any:
-        import pyarrow
         from onecopy import _onecopy
+        from onecopy.spark._arrow import table as table_of
 
-        return pyarrow.table(_onecopy.set_bins(table, task_words, least))
+        return table_of(_onecopy.set_bins(table, task_words, least))
 
     return checked(run)
 
@@ -200,29 +220,33 @@ def follow_links() -> Callable[..., Any]:
     return checked(run)
 
 
-def pack() -> Callable[..., Any]:
-    """Pages to rows of many pages, by bin. Sketches of similar pages are packed as their differences."""
+def pack(mapped: bool = False) -> Callable[..., Any]:
+    """Pages to rows of many pages, by bin. Sketches of similar pages are packed as their differences.
+
+    Pages whose bin is negative are left out. Batches may be `mapped` from a file.
+    """
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
         from onecopy import _onecopy
+        from onecopy.spark._arrow import blobs, whole
         from onecopy.spark._stages import PACKED_BYTES
 
         def packed(tables: list[Any]) -> Iterator[Any]:
             table = pyarrow.concat_tables(tables)
             narrow = table.drop_columns(["bin", "component", "sketch"]).combine_chunks()
             for number, rows, sketches in _onecopy.pack_sketches(table.select(["bin", "component", "sketch"])):
-                pages, sink = narrow.take(pyarrow.array(rows, pyarrow.uint32())), pyarrow.BufferOutputStream()
+                pages, sink = narrow.take(whole(rows, "uint32")), pyarrow.BufferOutputStream()
                 with pyarrow.ipc.new_stream(sink, pages.schema) as stream:
                     stream.write_table(pages)
-                row = {"bin": [number], "pages": [sink.getvalue().to_pybytes()], "sketches": [sketches]}
-                kinds = [("bin", pyarrow.int32()), ("pages", pyarrow.binary()), ("sketches", pyarrow.binary())]
-                yield pyarrow.RecordBatch.from_pydict(row, pyarrow.schema(kinds))
+                row = [whole([number], "int32"), blobs([sink.getvalue().to_pybytes()]), blobs([sketches])]
+                yield pyarrow.RecordBatch.from_arrays(row, ["bin", "pages", "sketches"])
 
         held, size = [], 0
         for batch in batches:
             held.append(pyarrow.Table.from_batches([batch]))
-            size += batch.nbytes
+            # What is mapped from a file takes no memory.
+            size += 0 if mapped else batch.nbytes
             if size >= PACKED_BYTES:
                 yield from packed(held)
                 held, size = [], 0
@@ -234,26 +258,30 @@ def pack() -> Callable[..., Any]:
 
 def settle_packed(plan: str) -> Callable[..., Any]:
     """As `settle`, for pages that `pack` packed."""
-    whole = settle(plan)
+    settled = deciding(plan)
 
     def run(table: Any) -> Any:
         import pyarrow
-        from onecopy import _onecopy
 
         streams = [pyarrow.ipc.open_stream(pages.as_buffer()) for pages in table["pages"]]
         pages = pyarrow.concat_tables(stream.read_all() for stream in streams)
-        sketches = pyarrow.table(_onecopy.unpack_sketches(table.select(["sketches"])))
-        return whole(pages.append_column("sketch", sketches["sketch"]))
+        return settled(pages, table.select(["sketches"]))
 
     return checked(run)
 
 
 def settle(plan: str) -> Callable[..., Any]:
     """The pages of a bin to decisions. `named` has the pages that a page names as its own, if any."""
+    return checked(deciding(plan))
 
-    def run(table: Any) -> Any:
+
+def deciding(plan: str) -> Callable[..., Any]:
+    """As `settle`, unchecked. Sketches may be packed beside the pages."""
+
+    def run(table: Any, sketches: Any = None) -> Any:
         import pyarrow
         from onecopy import _onecopy
+        from onecopy.spark._arrow import table as table_of
 
         page, pairs = table["page"].combine_chunks(), []
         named = table["named"] if "named" in table.column_names else pyarrow.chunked_array([], pyarrow.null())
@@ -261,7 +289,7 @@ def settle(plan: str) -> Callable[..., Any]:
             row_of = {name: row for row, name in enumerate(page.to_pylist())}
             lists = enumerate(named.to_pylist())
             pairs = [(row, row_of[to]) for row, some in lists for to in some or () if to in row_of]
-        found = pyarrow.table(_onecopy.settle_pages(table, pairs, plan))
+        found = table_of(_onecopy.settle_pages(table, pairs, plan, sketches))
         return pyarrow.table(
             {
                 "page": page,
@@ -273,7 +301,7 @@ def settle(plan: str) -> Callable[..., Any]:
             }
         )
 
-    return checked(run)
+    return run
 
 
 def alike(plan: str) -> Callable[..., Any]:

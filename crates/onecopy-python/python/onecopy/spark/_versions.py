@@ -84,6 +84,10 @@ class Store:
         if not self._files.rename(self._hadoop.Path(self.folder), self._hadoop.Path(to.folder)):
             raise OnecopyError(f"{to.folder}: it exists already; choose a new folder for the results")
 
+    def mark(self, *parts: str) -> None:
+        """Makes an empty file."""
+        self._write(self.path(*parts), "")
+
     def delete(self, path: str) -> None:
         self._files.delete(self._hadoop.Path(path), True)
 

@@ -10,6 +10,8 @@ import pyarrow.compute as compute
 import pyarrow.parquet
 from pyarrow import fs
 
+from .._arrow import numbers, whole
+
 # So many row groups of sketches are read at once.
 GROUPS = 32
 
@@ -54,16 +56,29 @@ def sketches_of(files: Iterable[tuple[int, str]], sets: Any) -> Iterator[Any]:
     """The sketches of sets (sorted): `segment`, `set`, `page`, `sketch`. Reads only row groups that can have one."""
     for segment, path in files:
         with opened(path) as file:
-            hit = [number for number in range(file.metadata.num_row_groups) if may_have(file, number, sets)]
+            hit = groups_with(file, sets)
             for first in range(0, len(hit), GROUPS):
                 table = file.read_row_groups(hit[first : first + GROUPS], use_threads=False)
-                table = table.filter(pyarrow.array(numpy.isin(table["set"].to_numpy(), sets)))
+                table = table.take(whole(numpy.flatnonzero(numpy.isin(numbers(table["set"]), sets)), "int64"))
                 if len(table):
-                    yield table.add_column(0, "segment", pyarrow.array([segment] * len(table), pyarrow.int32()))
+                    yield table.add_column(0, "segment", whole([segment] * len(table), "int32"))
 
 
-def may_have(file: Any, number: int, sets: Any) -> bool:
-    """Whether a row group can have a sketch of one of the sets."""
-    range_ = file.metadata.row_group(number).column(0).statistics
-    first = numpy.searchsorted(sets, range_.min)
-    return bool(first < len(sets) and sets[first] <= range_.max)
+def write_moved(pages: Any, newest: int, path: str) -> None:
+    """Writes the sketches of pages of earlier segments whose `set` is not the one that they `was` in, if there are any."""
+    from .._copy import write
+    from .._sketches import GROUP_BYTES
+
+    was, now, segment = (numbers(pages[name]) for name in ("was", "set", "segment"))
+    moved = numpy.flatnonzero((was != now) & (segment < newest))
+    if len(moved):
+        table = pages.take(whole(moved[numpy.argsort(now[moved], kind="stable")], "int64")).select(["set", "page", "sketch"])
+        some = max(1, GROUP_BYTES * len(table) // max(table.nbytes, 1))
+        write(path, table.schema.remove_metadata(), [table], "none", some)
+
+
+def groups_with(file: Any, sets: Any) -> list[int]:
+    """The row groups with a sketch of one of the sets. One narrow column tells faster than the footer's ranges."""
+    rows = numpy.flatnonzero(numpy.isin(numbers(file.read(columns=["set"], use_threads=False)["set"]), sets))
+    ends = numpy.cumsum([file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)])
+    return numpy.unique(numpy.searchsorted(ends, rows, side="right")).tolist()

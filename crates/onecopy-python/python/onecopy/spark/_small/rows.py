@@ -55,7 +55,8 @@ def with_sketches(pages: Any, found: Iterable[Any]) -> Callable[[Any], Any]:
     names, since = pages["page"].combine_chunks(), pages["segment"].combine_chunks()
     for table in found:
         known = since.take(compute.index_in(table["page"], value_set=names))
-        kept.append(table.filter(compute.fill_null(compute.greater_equal(table["segment"], known), False)))
+        # Rows of other pages have no segment here, and a filter drops them.
+        kept.append(table.filter(compute.greater_equal(table["segment"], known)))
     sketches = pyarrow.concat_tables(kept).select(["page", "sketch"]) if kept else None
 
     def of(rows: Any) -> Any:

@@ -13,11 +13,12 @@ from pyspark.sql import functions as F
 from ... import _onecopy
 from ..._onecopy import OnecopyError
 from .. import _sketches
+from .._copy import DRAFTS
 from .._segments import Segment
 from .rows import beside, mapped, newest, values, within, without
 from .sets import changed_sets, named
 from .statuses import changes, statuses
-from .tasks import Wanted, edges, find, moved_sketches, settle
+from .tasks import Wanted, edges, find, settle
 
 # The driver handles so many pages.
 PAGES = 200_000
@@ -49,17 +50,17 @@ class SmallSegment:
         bins = self._bins(changed, pages)
         if bins is None:
             return None
-        self._write_sketches(changed, pages)
+        self._write_sketches(changed)
         segments = self.old._replace(parts=[*self.old.parts, Segment(self.update.tables, 0)])
-        return self._write(changed, settle(segments, bins, self.update.plan), statuses_before)
+        settled = settle(segments, bins, self.update.plan)
+        self.store.delete(self.store.path(self.update.tables, DRAFTS))
+        return self._write(changed, settled, statuses_before)
 
     def _collect(self) -> None:
         """Takes the facts and keys of fresh pages to the driver, and refuses two pages with one name."""
-        rows = self.update.found.stored.where("tally is null").drop("sketch", "tally").toArrow()
-        is_key = compute.is_valid(rows["keys"])
-        self.keys = rows.filter(is_key).select(["part", "keys"]).cast(self.old.arrow("keys"))
+        fresh, keys = self.update.found.collected()
         schema = self.old.arrow("facts")
-        self.fresh = rows.filter(compute.invert(is_key)).select(schema.names).cast(schema)
+        self.fresh, self.keys = fresh.select(schema.names).cast(schema), keys.cast(self.old.arrow("keys"))
         counts = self.fresh.group_by("page").aggregate([("page", "count")])
         counts = counts.filter(compute.greater(counts["page_count"], 1)).sort_by("page")
         if len(counts):
@@ -87,23 +88,18 @@ class SmallSegment:
         segment = pyarrow.array([len(self.old.parts)] * len(judged), pyarrow.int32())
         near = pyarrow.concat_tables([pages, judged.append_column("segment", segment)])
         at = beside(changed, "node", near["node"].combine_chunks())
-        near = near.append_column("set", at["component"]).append_column("words", at["words"])
+        near = near.append_column("set", at["component"]).append_column("words", at["words"]).append_column("was", at["was"])
         near = near.append_column("bin", beside(placed, "node", near["node"].combine_chunks())["bin"])
         bins = (within(near, "bin", pyarrow.array([number], pyarrow.int32())) for number in values(placed["bin"]).to_pylist())
         drawn = ((compute.sum(rows["words"]).as_py() or 0, rows.drop_columns(["words", "bin"])) for rows in bins)
         return [(words, rows) for words, rows in drawn if len(rows)]
 
-    def _write_sketches(self, changed: Any, pages: Any) -> None:
-        """Writes the sketches of fresh pages, and of sets that got another name."""
+    def _write_sketches(self, changed: Any) -> None:
+        """Writes the sketches of fresh pages."""
         spark, judged = self.store.spark, self.update.judged
         sets = pyarrow.table({"node": changed["node"], "of_node": changed["component"]})
         placed = judged.join(F.broadcast(spark.createDataFrame(sets)), "node", "left")
         sketches = placed.select(F.coalesce("of_node", "node").alias("set"), "page", "sketch")
-        at = beside(changed, "node", pages["node"].combine_chunks())
-        moved = pages.select(["page", "segment"]).append_column("was", at["was"]).append_column("set", at["component"])
-        moved = moved.filter(compute.not_equal(moved["was"], moved["set"]))
-        if len(moved):
-            sketches = sketches.unionByName(moved_sketches(self.old, moved))
         _sketches.write(sketches, self.store.path(self.update.tables, "sketches"))
 
     def _write(self, changed: Any, settled: Any, before: Any) -> int:

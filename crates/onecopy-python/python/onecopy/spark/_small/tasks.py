@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any, Iterator, NamedTuple
 
 import pyarrow
@@ -25,9 +26,23 @@ class Wanted(NamedTuple):
 
 def spread(spark: Any, run: Any, tasks: list[Any], least: int = 1) -> list[Any]:
     """Runs a function over tasks that take about the same time, on all executors."""
-    slices = max(spark.sparkContext.defaultParallelism, least)
-    dealt = [task for first in range(slices) for task in tasks[first::slices]]
-    return spark.sparkContext.parallelize(dealt, max(min(slices, len(dealt)), 1)).mapPartitions(run).collect()
+    slices = min(max(spark.sparkContext.defaultParallelism, least), len(tasks))
+    if not tasks:
+        return []
+
+    # As a stage over rows, like all others: Spark has other Python processes for other kinds of stages.
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import pickle
+        import pyarrow
+        from onecopy.spark._arrow import blobs
+
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for result in run(iter(tasks[number::slices])):
+                    yield pyarrow.RecordBatch.from_arrays([blobs([pickle.dumps(result)])], ["result"])
+
+    found = spark.range(0, slices, 1, slices).mapInArrow(_stages.checked(work), "result binary").toArrow()
+    return [pickle.loads(result.as_buffer()) for result in found["result"]]
 
 
 def files_of(segments: Segments, table: str) -> list[tuple[int, str]]:
@@ -45,11 +60,12 @@ def find(segments: Segments, *wanted: Wanted) -> list[Any]:
 
     def run(tasks: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
+        from onecopy.spark._arrow import whole
         from onecopy.spark._small.reading import packed, rows_of, unpacked
 
         for number, segment, path in tasks:
             for rows in rows_of(path, *asked[number], unpacked(sent.value[number])["values"].combine_chunks()):
-                of = pyarrow.array([segment] * len(rows), pyarrow.int32())
+                of = whole([segment] * len(rows), "int32")
                 yield number, packed(rows.append_column("segment", of))
 
     found = spread(segments.store.spark, _stages.checked(run), tasks)
@@ -69,15 +85,15 @@ def edges(segments: Segments, fresh: Any, plan: str) -> Any:
     sent = segments.store.spark.sparkContext.broadcast(packed(fresh))
 
     def run(paths: Iterator[str]) -> Iterator[bytes]:
-        import pyarrow
         from onecopy import _onecopy
+        from onecopy.spark._arrow import table
         from onecopy.spark._small.reading import groups_of, packed, unpacked
 
         keys = _onecopy.FreshKeys(unpacked(sent.value))
         for path in paths:
             for group in groups_of(path, ["part", "keys"]):
                 keys.meet(group)
-        yield packed(pyarrow.table(keys.edges(plan)))
+        yield packed(table(keys.edges(plan)))
 
     paths = [path for _, path in files_of(segments, "keys")]
     found = spread(segments.store.spark, _stages.checked(run), paths)
@@ -86,44 +102,34 @@ def edges(segments: Segments, fresh: Any, plan: str) -> Any:
 
 
 def settle(segments: Segments, bins: list[tuple[int, Any]], plan: str) -> Any:
-    """Decides about the pages of bins, each with its words. Reads the sketches of the sets that the pages are in."""
-    files, whole = files_of(segments, "sketches"), _stages.settle(plan)
+    """Decides about the pages of bins, each with its words. Reads the sketches of the sets that the pages `was` in.
 
-    def run(bins: Iterator[bytes]) -> Iterator[bytes]:
+    Sketches of old pages whose `set` has another name now are written again, into the newest segment.
+    """
+    files, whole = files_of(segments, "sketches"), _stages.settle(plan)
+    newest, folder = len(segments.parts) - 1, segments.store.full(segments.parts[-1].tables, "sketches")
+
+    def run(bins: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
         import numpy
         import pyarrow
-        from onecopy.spark._small.reading import packed, sketches_of, unpacked
+        from onecopy.spark._arrow import numbers
+        from onecopy.spark._small.reading import packed, sketches_of, unpacked, write_moved
         from onecopy.spark._small.rows import with_sketches
 
-        tables = [unpacked(data) for data in bins]
+        tables = [(number, unpacked(data)) for number, data in bins]
         if tables:
-            sets = numpy.unique(numpy.concatenate([table["set"].to_numpy() for table in tables]))
-            every = pyarrow.concat_tables(tables).select(["page", "segment"])
+            # Sketches of fresh pages are under the new names.
+            sets = numpy.unique(numpy.concatenate([numbers(table[name]) for _, table in tables for name in ("was", "set")]))
+            every = pyarrow.concat_tables(table for _, table in tables).select(["page", "segment"])
             sketches = with_sketches(every, sketches_of(files, sets))
-            for table in tables:
-                yield packed(whole(sketches(table)))
+            for number, table in tables:
+                near = sketches(table)
+                write_moved(near, newest, f"{folder}/moved-{number:05}.parquet")
+                yield packed(whole(near))
 
     slices = 1 + sum(words for words, _ in bins) // WORDS
-    found = spread(segments.store.spark, _stages.checked(run), [packed(table) for _, table in bins], slices)
+    tasks = [(number, packed(table)) for number, (_, table) in enumerate(bins)]
+    found = spread(segments.store.spark, _stages.checked(run), tasks, slices)
     schema = segments.arrow("settled")
     return pyarrow.concat_tables([schema.empty_table(), *(unpacked(data).cast(schema) for data in found)])
 
-
-def moved_sketches(segments: Segments, pages: Any) -> Any:
-    """A frame of sketches under the new names of their sets (`set`), for `pages` with the set that they were in (`was`)."""
-    spark, sent = segments.store.spark, segments.store.spark.sparkContext.broadcast(packed(pages))
-
-    def run(batches: Iterator[Any]) -> Iterator[Any]:
-        import numpy
-        from onecopy.spark._small.reading import sketches_of, unpacked
-        from onecopy.spark._small.rows import with_sketches
-
-        pages = unpacked(sent.value)
-        files = [file for batch in batches for file in zip(*(column.to_pylist() for column in batch.columns))]
-        if files:
-            found = with_sketches(pages, sketches_of(files, numpy.unique(pages["was"].to_numpy())))
-            yield from found(pages).select(["set", "page", "sketch"]).to_batches()
-
-    # One task, so that it knows all sketches of a page.
-    paths = spark.createDataFrame(files_of(segments, "sketches"), "segment int, path string").coalesce(1)
-    return paths.mapInArrow(_stages.checked(run), segments.schema("sketches"))

@@ -1,0 +1,71 @@
+"""Copies rows of Parquet files with pyarrow. Runs in executors."""
+
+from __future__ import annotations
+
+import itertools
+import posixpath
+import uuid
+from typing import Any, Iterable, Iterator
+
+import pyarrow
+import pyarrow.compute as compute
+import pyarrow.parquet
+from pyarrow import fs
+
+from ._aside import rows_of
+
+# A row group of a copy has about so many bytes at most.
+BYTES = 64 << 20
+# The folder of files that are not complete. It is deleted at the end.
+DRAFTS = "_drafts"
+
+
+def copy(
+    goal: str,
+    spans: list[tuple[str, int, int]],
+    columns: tuple[list[str], str],
+    gone: Any,
+    style: tuple[str, dict[str, str]],
+) -> int:
+    """Copies rows of files whose name, in the second of `columns`, is not gone. Says how many.
+
+    A file appears when it is complete. Files with other columns, or columns of another form, become another file.
+    """
+    (names, page), rows, made = columns, 0, 0
+    copies = itertools.groupby(kept(spans, names, page, gone), key=lambda table: table.schema)
+    for schema, tables in copies:
+        rows += write(f"{goal}-{made:03}.parquet", schema.with_metadata(style[1]), tables, style[0])
+        made += 1
+    return rows
+
+
+def write(goal: str, schema: Any, tables: Iterable[Any], codec: str, group: int = 1 << 30) -> int:
+    """Writes tables into a file beside the folder, which then gets its name. Says how many rows.
+
+    A row group has one table at most, and at most so many rows.
+    """
+    files, goal = fs.FileSystem.from_uri(goal)
+    folder, rows = posixpath.dirname(posixpath.dirname(goal)), 0
+    draft = f"{folder}/{DRAFTS}/{uuid.uuid4().hex}"
+    for made in (draft, goal):
+        files.create_dir(posixpath.dirname(made), recursive=True)
+    with pyarrow.parquet.ParquetWriter(draft, schema, filesystem=files, compression=codec) as writer:
+        for table in tables:
+            writer.write_table(table.cast(schema), row_group_size=max(min(len(table), group), 1))
+            rows += len(table)
+    # Another attempt of the same task may have written it.
+    if files.get_file_info(goal).type != fs.FileType.NotFound:
+        files.delete_file(goal)
+    files.move(draft, goal)
+    return rows
+
+
+def kept(spans: list[tuple[str, int, int]], names: list[str], page: str, gone: Any) -> Iterator[Any]:
+    """The rows of files that are not gone, in tables of limited size."""
+    for span in spans:
+        for table in rows_of(span, names, 1 << 30, BYTES):
+            table = table.select(names).replace_schema_metadata(None)
+            lost = compute.is_in(table[page].cast(gone.type), value_set=gone)
+            table = table.filter(compute.invert(lost)) if compute.any(lost).as_py() else table
+            if len(table):
+                yield table

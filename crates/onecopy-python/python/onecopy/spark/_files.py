@@ -1,0 +1,178 @@
+"""Pages of plain Parquet files: stages whose rows are tasks, so that Java moves hardly more than their numbers."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Callable, Iterator, Optional
+
+from pyspark import StorageLevel
+from pyspark.sql.types import StructType
+
+from . import _stages
+from ._decide import PARTS
+from ._pages import FACTS, NARROW, Pages
+from ._plain import spans_of
+
+# Bytes of sketches whose keys are packed together, for a run and for a collection.
+KEYED_BYTES, KEPT_BYTES = 64 << 20, 8 << 20
+# Plans over few rows take longer to compile than to run.
+FEW_ROWS = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+# About so many bytes of text make a word of a sketch.
+BYTES_A_WORD = 8
+
+
+class FilePages(Pages):
+    """As `Pages`. `stored` has the number of each task and its tally; the facts are aside, on the disks of executors."""
+
+    given: tuple[Any, ...]
+    keyed: Any
+    # Whether all tasks have put their facts aside.
+    done = False
+
+    @property
+    def facts(self) -> Any:
+        return self._map(facts(self.given, None), f"page {self.kind}, {FACTS}")
+
+    @property
+    def narrow(self) -> Any:
+        columns = ["page", *(part.split()[0] for part in NARROW.split(", "))]
+        return self._map(facts(self.given, columns), f"page {self.kind}, {NARROW}")
+
+    @property
+    def keys(self) -> Any:
+        return self.key_parts(self.given[1], *self.keyed, to_keep=True)
+
+    def key_parts(self, plan: str, counts: Any, packing: tuple[int, int], to_keep: bool = False) -> Any:
+        run = key_parts(self.given, counts, packing, KEPT_BYTES if to_keep else KEYED_BYTES)
+        return self._map(run, "part int, keys binary")
+
+    def collected(self) -> tuple[Any, Any]:
+        return self.narrow.toArrow(), self.keys.toArrow()
+
+    def packed(self, bins: Any) -> Any:
+        """The pages of bins (`node`, `component`, `bin`), packed."""
+        from ._small.reading import packed
+
+        context = self.stored.sparkSession.sparkContext
+        sent = context.broadcast(packed(bins.toArrow().sort_by("node")))
+        return self._map(pack(self.given, sent), _stages.PACKED)
+
+    def tallies(self) -> list[bytes]:
+        found = super().tallies()
+        self.done = True
+        return found
+
+    def free(self) -> None:
+        if self.done:
+            self._map(remove(self.given), "task int").collect()
+        super().free()
+
+    def _map(self, run: Callable[..., Any], columns: str) -> Any:
+        return self.stored.select("task").mapInArrow(_stages.checked(run), columns)
+
+
+def file_pages(
+    df: Any, plan: str, named: tuple[str, str], bits: Callable[[Optional[int]], int], keyed: Any
+) -> Optional[FilePages]:
+    """The pages of a frame that only reads Parquet files; nothing if it does more. `named`: the column of names, its type."""
+    (page, kind), dealt = named, spans_of(df)
+    if dealt is None:
+        return None
+    spans, size = dealt
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    name = [page] if page in df.columns else page.split(".")
+    arrow = to_arrow_schema(StructType.fromDDL(f"page {kind}")).field("page").type
+    given = (uuid.uuid4().hex[:12], plan, name, arrow, df.columns, [[tuple(span) for span in task] for task in spans])
+    tasks = df.sparkSession.range(0, len(spans), 1, len(spans))
+    stored = tasks.mapInArrow(_stages.checked(put(given, bits(size // BYTES_A_WORD))), "task int, tally binary")
+    found = FilePages(stored.persist(StorageLevel.DISK_ONLY), page, kind, len(spans), FEW_ROWS)
+    found.given, found.keyed = given, keyed
+    return found
+
+
+def put(given: tuple[Any, ...], bits: int) -> Callable[..., Any]:
+    """Tasks to their tallies. Puts the facts of their pages aside."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import onecopy
+        import pyarrow
+        from onecopy.spark._arrow import blobs, whole
+        from onecopy.spark._aside import Aside
+        from onecopy.spark._tally import Tally
+
+        for batch in batches:
+            for task in batch.column(0).to_pylist():
+                tally = Tally(onecopy.Rarity(bits))
+                Aside(*given).put(task, tally)
+                packed = blobs([tally.to_bytes()]) if tally.rows else pyarrow.nulls(1, pyarrow.binary())
+                yield pyarrow.RecordBatch.from_arrays([whole([task], "int32"), packed], ["task", "tally"])
+
+    return run
+
+
+def facts(given: tuple[Any, ...], columns: Optional[list[str]]) -> Callable[..., Any]:
+    """Tasks to the facts of their pages."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        from onecopy.spark._aside import Aside
+
+        for batch in batches:
+            for task in batch.column(0).to_pylist():
+                yield from Aside(*given).batches(task, columns)
+
+    return run
+
+
+def key_parts(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int], size: int) -> Callable[..., Any]:
+    """Tasks to the keys of their pages, packed by part, those of so many bytes of sketches together."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        from onecopy import _onecopy
+        from onecopy.spark._arrow import table
+        from onecopy.spark._aside import Aside
+        from onecopy.spark._tally import rarity_of
+
+        counts, aside = rarity_of(rarity), Aside(*given)
+        for batch in batches:
+            for task in batch.column(0).to_pylist():
+                for pages in aside.tables(task, ["node", "name", "sketch"], size):
+                    yield from table(_onecopy.key_parts(pages, aside.plan, counts, packing)).to_batches()
+
+    return run
+
+
+def pack(given: tuple[Any, ...], bins: Any) -> Callable[..., Any]:
+    """Tasks to the pages of bins, packed. `bins` has the `component` and the `bin` of each `node`, in order."""
+    packed, columns = _stages.pack(mapped=True), PARTS
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        from onecopy.spark._aside import Aside, placed
+        from onecopy.spark._small.reading import unpacked
+
+        places = unpacked(bins.value).combine_chunks()
+
+        def near() -> Iterator[Any]:
+            for batch in batches:
+                for task in batch.column(0).to_pylist():
+                    for pages in Aside(*given).batches(task, [*columns, "node", "reason"]):
+                        yield from placed(pyarrow.Table.from_batches([pages]), places).to_batches()
+
+        yield from packed(near())
+
+    return run
+
+
+def remove(given: tuple[Any, ...]) -> Callable[..., Any]:
+    """Deletes what tasks put aside."""
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        from onecopy.spark._aside import Aside
+
+        for batch in batches:
+            for task in batch.column(0).to_pylist():
+                Aside(*given).remove(task)
+            yield batch
+
+    return run
