@@ -27,7 +27,7 @@ pub(crate) fn draw(shingles: &[u64], about: u64, out: &mut [u64]) {
     draw_more(shingles, about, out);
 }
 
-/// Draws further shingles into an outline, and says anew what it describes.
+/// Draws further shingles into an outline, and replaces its last word.
 pub(crate) fn draw_more(shingles: &[u64], about: u64, out: &mut [u64]) {
     if let Some((last, bits)) = out.split_last_mut() {
         simd::flip(level(), shingles, bits);

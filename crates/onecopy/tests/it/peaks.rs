@@ -126,6 +126,28 @@ fn a_large_page_of_parquet_is_refused_with_a_number_that_works() {
 }
 
 #[test]
+fn large_pages_of_one_letter_words_keep_the_limit() {
+    let folder = tempdir().expect("a folder");
+    let site = folder.path().join("site");
+    let mut random = Random::new(5);
+    // Nearly every shingle of such a page is its own, and it has as many as half its bytes.
+    for (name, tag) in [("one", ""), ("many", "</p><p>")] {
+        for page in 0..2 {
+            let mut text = String::from("<html><body><p>");
+            for word in 0..1_930_000 {
+                text.push(char::from(b'a' + random.below(26) as u8));
+                text.push_str(if word % 500 == 0 { tag } else { " " });
+            }
+            write_file(&site, &format!("{name}-{page}.html"), text + "</p></body></html>");
+        }
+    }
+    let out = folder.path().join("out");
+    dedup(&site, &out).args("--memory 64M --threads 2 --quiet --lists-only").succeed();
+    assert_eq!(report(&out)["kept"], 4);
+    assert_memory_within(&out, LIMIT);
+}
+
+#[test]
 fn many_files_keep_the_limit_or_say_what_they_need() {
     let folder = tempdir().expect("a folder");
     let site = folder.path().join("site");

@@ -147,6 +147,37 @@ fn a_text_and_a_page_are_compared_by_main_content_alone() {
 }
 
 #[test]
+fn a_large_page_has_the_keys_and_the_outline_of_its_main_content() {
+    let Config { canonical, shingles, .. } = Config::default();
+    let method = Auto { threshold: 0.8, evidence: EVIDENCE, canonical, shingles };
+    let line = |n: usize| {
+        let words: String = (0..50).map(|word| format!("w{} ", n * 50 + word)).collect();
+        if n % 3 == 0 { format!("{words}\n") } else { format!("+{words}\n") }
+    };
+    let sketch = sketch_of(&method, &(0..1_000).map(line).collect::<String>());
+    assert!(is_told(&sketch) && sketch.is_sorted() && sketch.len() > 2 * PIECE);
+    let mut counters = vec![2; 1 << 12];
+    count(&sketch, 12, 0, &mut counters);
+    let (rarity, mut main, mut expected) = (Rarity::new(counters), Vec::new(), Vec::new());
+    write_main(&sketch, &mut main);
+    let least = method.least_main(true);
+    crate::decide::candidate::keys(&main, least, &rarity, &mut Vec::new(), &mut expected);
+    expected.iter_mut().for_each(|(_, rest)| *rest = packed(main.len() as u32, *rest));
+    let (mut scratch, mut keys, mut pieces) = (Scratch::default(), Vec::new(), 0);
+    method.keys(&sketch, &rarity, &mut scratch, &mut keys);
+    assert!(keys == expected && keys.len() > PIECE / 2);
+    keys.clear();
+    method.keys_in_pieces(&sketch, &rarity, &mut scratch, &mut |piece| {
+        keys.extend_from_slice(piece);
+        pieces += 1;
+    });
+    assert!(keys == expected && pieces > 2 && scratch.words.len() <= PIECE);
+    let mut drawn = [0; 4];
+    crate::similarity::outline::draw(&main, main.len() as u64 | OUTLINE_TOLD, &mut drawn);
+    assert_eq!(outline(&method, &sketch), drawn);
+}
+
+#[test]
 fn numbers_are_shortened_in_order_and_by_little() {
     let numbers = [0, 1, 1_023, 1_024, 1_025, 2_047, 2_048, 2_049, 123_456, u32::MAX >> 1, u32::MAX];
     let codes: Vec<u32> = numbers.iter().map(|&number| shortened(number)).collect();
