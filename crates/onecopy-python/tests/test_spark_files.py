@@ -2,6 +2,8 @@
 
 import glob
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -11,7 +13,7 @@ import pyarrow
 import pyarrow.parquet
 import onecopy
 import onecopy.spark
-from onecopy.spark import _aside, _dedup, _files, _plain, _write
+from onecopy.spark import _aside, _dedup, _plain, _write
 from pyspark.sql import functions as F
 from spark_pages import check, corpus, one_machine, rows
 
@@ -132,6 +134,18 @@ def test_row_groups_are_dealt_to_tasks_once():
         dealt = [(span.path, number) for share in shares for span in share for number in range(span.first, span.end)]
         assert dealt == [(path, number) for path, groups in files for number in range(len(groups))]
         assert all(shares) and len(shares) <= tasks
+
+
+def test_columns_are_made_without_pandas():
+    lines = [
+        "import sys, pyarrow",
+        "from onecopy.spark._arrow import blobs, numbers, table, whole",
+        "assert numbers(whole([1, 2, 3], 'int32')[1:]).tolist() == [2, 3]",
+        "assert blobs([b'a', b'']).to_pylist() == [b'a', b''] and not len(numbers(whole([], 'int64')))",
+        "assert table(pyarrow.table({'a': whole([1], 'int64')})).num_rows == 1",
+        "assert 'pandas' not in sys.modules",
+    ]
+    subprocess.run([sys.executable, "-c", "; ".join(lines)], check=True)
 
 
 def test_bad_rows_of_files_are_refused(spark, tmp_path):
