@@ -1,12 +1,11 @@
-"""Machines, hours and dollars for 100 million to 10 billion pages, from two measured runs of Spark.
+"""Machines, hours and dollars for 100 million to 10 billion pages, from measured runs of Spark.
 
-    python measure.py 20k.parquet > small.json; python measure.py 100k.parquet > large.json
-    python model.py small.json large.json --cores 16 --price 0.80 --hours 6
+    for size in 10k 100k 1m; do python measure.py $size.parquet > $size.json; done
+    python model.py 10k.json 100k.json 1m.json --cores 16 --price 0.80 --hours 6
 
-The growth from the small run to the large one is the cost of a page, without the start of programs. With thousands of
+The growth from the smallest run to the largest is the cost of a page, without the start of programs. With thousands of
 tasks more bytes are shuffled than were measured: there are no outlines, hardly two similar pages are in one task, and each
-key sends its node. The model takes the most: all sketches that share a key go whole. It is linear, and nothing above
-100,000 pages was measured.
+key sends its node. The model takes the most: all sketches that share a key go whole. It is linear.
 """
 
 import argparse
@@ -20,10 +19,11 @@ BUSY = 0.7
 MOST_SHUFFLED = 75 * 17 + 3_660
 
 
-def rates(small, large):
-    """CPU seconds and shuffled bytes of a page."""
+def rates(runs):
+    """CPU seconds and shuffled bytes of a page, from runs of several sizes."""
+    small, *_, large = sorted(runs, key=lambda run: run["pages"])
     more = large["pages"] - small["pages"]
-    seconds = lambda run: sum(run["with kept rows written"][kind] for kind in ("java", "python"))
+    seconds = lambda run: sum(run["written"][kind] for kind in ("java", "python"))
     return {
         "cpu_seconds": (seconds(large) - seconds(small)) / more,
         "shuffled_bytes": large["shuffled"] / large["pages"],
@@ -51,8 +51,7 @@ def line(pages, rate, call):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("small")
-    parser.add_argument("large")
+    parser.add_argument("runs", nargs="+", help="results of measure.py, of at least two sizes")
     parser.add_argument("--cores", type=int, default=16, help="cores of a machine")
     parser.add_argument("--price", type=float, default=0.80, help="dollars for a machine and hour")
     parser.add_argument("--hours", type=float, default=6, help="hours that a run may take")
@@ -60,7 +59,7 @@ def main():
     parser.add_argument("--disk", type=float, default=1, help="terabytes of a machine's disks")
     parser.add_argument("--sketch-bytes", type=float, default=5_800, help="stored bytes of a page's sketch")
     call = parser.parse_args()
-    rate = rates(*(json.load(open(path)) for path in (call.small, call.large)))
+    rate = rates([json.load(open(path)) for path in call.runs])
     print(json.dumps({name: round(value, 7) for name, value in rate.items()}))
     lines = [line(pages, rate, call) for pages in SIZES]
     print("| " + " | ".join(lines[0]) + " |\n|" + " ---: |" * len(lines[0]))

@@ -2,6 +2,8 @@
 
 import glob
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -11,7 +13,7 @@ import pyarrow
 import pyarrow.parquet
 import onecopy
 import onecopy.spark
-from onecopy.spark import _aside, _dedup, _files, _plain, _write
+from onecopy.spark import _aside, _dedup, _plain, _write
 from pyspark.sql import functions as F
 from spark_pages import check, corpus, one_machine, rows
 
@@ -61,7 +63,6 @@ def test_files_give_the_answer_of_one_machine(spark, cluster, kinds, tmp_path, m
         # A condition that is always true makes it more than files.
         check(onecopy.spark.dedup(df.where("id <> ''")), expected)
     assert kinds == ["FilePages", "Pages"] * 2
-    assert not left_aside(cluster)
 
 
 def test_facts_that_are_lost_are_made_again(spark, cluster, kinds, tmp_path, monkeypatch):
@@ -75,7 +76,7 @@ def test_facts_that_are_lost_are_made_again(spark, cluster, kinds, tmp_path, mon
 
     monkeypatch.setattr(_dedup._candidates, "bins", lose)
     check(onecopy.spark.dedup(spark.read.parquet(files(tmp_path / "pages", pages))), one_machine(pages))
-    assert lost and kinds == ["FilePages"] and not left_aside(cluster)
+    assert lost and kinds == ["FilePages"]
 
 
 def test_a_killed_worker_changes_nothing(cluster, spark, kinds, tmp_path, monkeypatch):
@@ -134,6 +135,33 @@ def test_row_groups_are_dealt_to_tasks_once():
         assert all(shares) and len(shares) <= tasks
 
 
+def test_files_put_aside_are_deleted(tmp_path, monkeypatch):
+    folder = tmp_path / "aside"
+    folder.mkdir()
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(folder))
+    pages = [{"id": "a", "text": "one two three"}, {"id": "b", "text": None}]
+    path, plan = files(tmp_path / "pages", pages, 1), _dedup.plan_of(_dedup.complete({}))
+    span = (f"file://{path}/0 of 1.parquet".replace(" ", "%20"), 0, 1)
+    aside = _aside.Aside("run", plan, ["id"], pyarrow.string(), ["id", "text"], [[span]])
+    assert [batch["page"].to_pylist() for batch in aside.batches(0) if len(batch)] == [["a", "b"]]
+    assert [table["page"].to_pylist() for table in aside.tables(0, ["page"], 1) if len(table)] == [["a"]]
+    assert os.listdir(folder) == ["onecopy-run-0.arrow"]
+    aside.remove()
+    assert not os.listdir(folder)
+
+
+def test_columns_are_made_without_pandas():
+    lines = [
+        "import sys, pyarrow",
+        "from onecopy.spark._arrow import blobs, numbers, table, whole",
+        "assert numbers(whole([1, 2, 3], 'int32')[1:]).tolist() == [2, 3]",
+        "assert blobs([b'a', b'']).to_pylist() == [b'a', b''] and not len(numbers(whole([], 'int64')))",
+        "assert table(pyarrow.table({'a': whole([1], 'int64')})).num_rows == 1",
+        "assert 'pandas' not in sys.modules",
+    ]
+    subprocess.run([sys.executable, "-c", "; ".join(lines)], check=True)
+
+
 def test_bad_rows_of_files_are_refused(spark, tmp_path):
     def refusal(name, *pages):
         df = spark.read.parquet(files(tmp_path / name, [dict(zip(("id", "text"), page)) for page in pages], 1))
@@ -176,7 +204,6 @@ def test_a_collection_takes_files(spark, cluster, tmp_path):
     found = {row["page"]: (row["status"], row["winner"]) for row in made.pages.collect()}
     assert {page for page, (status, _) in found.items() if status == "kept"} == set(expected["kept"])
     assert {(page, winner) for page, (status, winner) in found.items() if status == "removed"} == {row[:2] for row in expected["removed"]}
-    assert not left_aside(cluster)
     # Links from all pages to any other: the long way.
     linked = [{**page, "redirect": pages[2]["url"]} for page in pages[20:24]]
     made = onecopy.spark.update(folder, read("linked", linked))

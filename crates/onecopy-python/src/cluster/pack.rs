@@ -27,8 +27,7 @@ pub fn pack_sketches<'py>(
     let table = Table::of(data)?;
     let (bins, sets, sketches) = (table.numbers("bin")?, table.numbers("component")?, table.bytes("sketch")?);
     let packed = py.detach(|| {
-        let mut order: Vec<u32> =
-            (0..sketches.len() as u32).filter(|&row| bins[row as usize] >= 0).collect();
+        let mut order: Vec<u32> = (0..sketches.len() as u32).filter(|&row| bins[row as usize] >= 0).collect();
         // Pages of about one length are the likeliest to be similar.
         let place = |&row: &u32| (bins[row as usize], sets[row as usize], sketches[row as usize].len(), row);
         order.sort_unstable_by_key(place);

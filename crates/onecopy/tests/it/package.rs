@@ -107,5 +107,6 @@ fn the_wheel_gives_the_same_answer_on_a_spark_cluster() {
     let mut tests = python.beside(site.path());
     tests.current_dir(aside.path()).args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]);
     tests.args(["--doctest-glob=*.md", "tests/test_spark.py", "tests/test_spark_input.py"]);
+    tests.arg("tests/test_spark_files.py");
     run(tests.args(["tests/test_spark_update.py", "tests/spark.md"]), ON_SPARK).expect("all tests pass");
 }

@@ -16,7 +16,7 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.parquet
 
-KINDS = {numpy.dtype("int32"): pyarrow.int32(), numpy.dtype("int64"): pyarrow.int64(), numpy.dtype("uint32"): pyarrow.uint32()}
+KINDS = {numpy.dtype(name): getattr(pyarrow, name)() for name in ("int32", "int64", "uint32")}
 
 
 def table(found: Any) -> Any:
@@ -43,10 +43,12 @@ def blobs(values: Iterable[bytes]) -> Any:
 def numbers(column: Any) -> Any:
     """The whole numbers of a column without nulls, for numpy."""
     column = column.combine_chunks() if isinstance(column, pyarrow.ChunkedArray) else column
-    kind = next(numpy_kind for numpy_kind, kind in KINDS.items() if kind == column.type)
+    kind = next(of_numpy for of_numpy, of_arrow in KINDS.items() if of_arrow == column.type)
     if column.null_count:
         raise ValueError("a column of numbers has nulls")
-    return numpy.frombuffer(column.buffers()[1], dtype=kind)[column.offset :][: len(column)] if len(column) else numpy.empty(0, kind)
+    if not len(column):
+        return numpy.empty(0, kind)
+    return numpy.frombuffer(column.buffers()[1], dtype=kind)[column.offset :][: len(column)]
 
 
 def keep_modules() -> None:

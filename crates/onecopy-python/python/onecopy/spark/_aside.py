@@ -97,10 +97,11 @@ class Aside(NamedTuple):
         folder = folders[task % len(folders)] or tempfile.gettempdir()
         return os.path.join(folder, f"onecopy-{self.run}-{task}.arrow")
 
-    def remove(self, task: int) -> None:
-        """Deletes the file of a task, if it is here."""
-        if os.path.exists(self.path(task)):
-            os.remove(self.path(task))
+    def remove(self) -> None:
+        """Deletes all files of this run that this executor has."""
+        for task in range(len(self.spans)):
+            if os.path.exists(self.path(task)):
+                os.remove(self.path(task))
 
 
 def placed(pages: Any, places: Any) -> Any:

@@ -1,6 +1,6 @@
 """Frames that only read Parquet files. Executors read these with pyarrow, so that no text passes through Java.
 
-Whatever Spark could read in another way than pyarrow is no such frame: Spark reads it, and the answer is the same.
+A frame that Spark could read in another way than pyarrow is left to Spark, and the answer is the same.
 """
 
 from __future__ import annotations
