@@ -343,15 +343,15 @@ fn the_same_pages_give_the_same_answer_in_any_format_with_any_resources() {
 fn kept_records_keep_their_packed_bytes() {
     let folder = tempdir().expect("a folder");
     let (records, _) = corpus(600);
-    let gzip = |record: &Vec<u8>| {
+    type Pack = fn(&Vec<u8>) -> Vec<u8>;
+    let gzip: Pack = |record| {
         let header = flate2::GzBuilder::new().mtime(1_700_000_000).filename("a.record");
         let mut encoder = header.write(Vec::new(), flate2::Compression::fast());
         encoder.write_all(record).expect("memory");
         encoder.finish().expect("memory")
     };
-    let zstd = |record: &Vec<u8>| zstd::encode_all(record.as_slice(), 9).expect("memory");
-    let ways: [(&str, &dyn Fn(&Vec<u8>) -> Vec<u8>); 2] = [("a.warc.gz", &gzip), ("a.warc.zst", &zstd)];
-    for (name, pack) in ways {
+    let zstd: Pack = |record| zstd::encode_all(record.as_slice(), 9).expect("memory");
+    for (name, pack) in [("a.warc.gz", gzip), ("a.warc.zst", zstd)] {
         let members: Vec<Vec<u8>> = records.iter().map(pack).collect();
         let input = write_file(folder.path(), name, members.concat());
         for flags in ["--threads 1", "--threads 3 --memory 64M"] {

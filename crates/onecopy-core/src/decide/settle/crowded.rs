@@ -63,7 +63,7 @@ impl CrowdedContents {
         comparer: &C,
     ) -> Result<(), C::Error> {
         let Some(found) = self.prober.probe(comparer, content)? else { return Ok(()) };
-        match found.as_kin(self.label) {
+        match found.into_kin(self.label) {
             Ok(kin) => self.kin.push(content, kin, &mut self.prober, comparer),
             Err(other) => self.others.push(content, other, &mut self.prober, comparer),
         }
@@ -152,7 +152,7 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     /// The probe with the slack towards kin of this label, or as it is if the content is not kin.
-    fn as_kin(self, label: Option<u64>) -> Result<Probe<'a>, Probe<'a>> {
+    fn into_kin(self, label: Option<u64>) -> Result<Probe<'a>, Probe<'a>> {
         match self.leeway.kin {
             Some(kin) if Some(kin.label) == label => {
                 Ok(Probe { slacks: [self.leeway.slacks[0], kin.slack], ..self.probe })
@@ -163,7 +163,7 @@ impl<'a> Found<'a> {
 
     /// The probe with its slacks towards kin of this label, whether the content is kin or not.
     fn beside_kin(self, label: Option<u64>) -> Probe<'a> {
-        self.as_kin(label).unwrap_or_else(|probe| Probe { slacks: [probe.slacks[0], UNBOUNDED], ..probe })
+        self.into_kin(label).unwrap_or_else(|probe| Probe { slacks: [probe.slacks[0], UNBOUNDED], ..probe })
     }
 }
 

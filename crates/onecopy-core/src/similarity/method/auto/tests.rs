@@ -152,7 +152,7 @@ fn a_large_page_has_the_keys_and_the_outline_of_its_main_content() {
     let method = Auto { threshold: 0.8, evidence: EVIDENCE, canonical, shingles };
     let line = |n: usize| {
         let words: String = (0..50).map(|word| format!("w{} ", n * 50 + word)).collect();
-        if n % 3 == 0 { format!("{words}\n") } else { format!("+{words}\n") }
+        if n.is_multiple_of(3) { format!("{words}\n") } else { format!("+{words}\n") }
     };
     let sketch = sketch_of(&method, &(0..1_000).map(line).collect::<String>());
     assert!(is_told(&sketch) && sketch.is_sorted() && sketch.len() > 2 * PIECE);
