@@ -6,6 +6,7 @@ On another machine, or if the file is lost with one, the facts are made again fr
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 import uuid
@@ -100,7 +101,8 @@ class Aside(NamedTuple):
     def remove(self) -> None:
         """Deletes all files of this run that this executor has."""
         for task in range(len(self.spans)):
-            if os.path.exists(self.path(task)):
+            # Another task of this executor may delete it, too.
+            with contextlib.suppress(FileNotFoundError):
                 os.remove(self.path(task))
 
 
