@@ -46,7 +46,7 @@ pub struct Args {
 const DEPTH: usize = 5;
 /// The weight of a set with versions of one site: its pages use few templates.
 const ONE_SITE_WEIGHT: f64 = 0.3;
-/// What is subtracted from every sum before it becomes a probability, and how much the model may be too strict or too
+/// Offsets subtracted from every sum before it becomes a probability, and how much the model may be too strict or too
 /// lenient about a page; onecopy uses one of them.
 const DOUBTS: [(i32, i32); 5] = [(0, 0), (200, 0), (200, 2000), (500, 2500), (800, 3000)];
 

@@ -97,7 +97,7 @@ pub(super) fn covered(a: &[u64], b: &[u64], length: usize) -> Option<[CoveredWor
     Some([0, 1].map(|page| all[page].covered_by(&shared[page], length)))
 }
 
-/// What the words of a page may count for beside another page.
+/// Whether the words of a page may count beside another page, and how.
 pub(super) struct MayCount {
     /// Words in shared shingles, by its title.
     pub words: bool,
@@ -105,7 +105,7 @@ pub(super) struct MayCount {
     pub stretch: bool,
 }
 
-/// What the words of a page may count for. Nothing if it is long.
+/// Whether the words of a page may count. Nothing if it is long.
 pub(super) fn may_count(sketch: &[u64], evidence: usize) -> MayCount {
     let is_behind_places = |word: &u64| is_main(*word) && place(*word) == PLACES;
     let (census, is_long) = (census(sketch), sketch.iter().any(is_behind_places));
