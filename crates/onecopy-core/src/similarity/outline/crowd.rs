@@ -183,15 +183,17 @@ pub(super) fn near_plain(look: Look, blocks: Blocks, found: &mut impl FnMut(usiz
     let glances = blocks.glances.chunks_exact(look.glance.len());
     for (block, (glance, &quotas)) in glances.zip(blocks.quotas).enumerate() {
         let most = [most_differing(look.quotas, quotas); LANES];
-        if lanes_within(look.glance, glance, &mut [0; LANES], &most) == 0 {
+        // Only those that the glance does not exclude.
+        let mut near = lanes_within(look.glance, glance, &mut [0; LANES], &most);
+        if near == 0 {
             continue;
         }
         let slacks = &blocks.slacks[block];
         let most: Row = std::array::from_fn(|lane| (own[0] + slacks[0][lane]).min(own[1] + slacks[1][lane]));
-        let (mut near, mut sums) = (0, [0; LANES]);
+        let mut sums = [0; LANES];
         let rows = blocks.rows[block * words..][..words].chunks(STEP);
         for (words, rows) in look.bits.chunks(STEP).zip(rows) {
-            near = lanes_within(words, rows, &mut sums, &most);
+            near &= lanes_within(words, rows, &mut sums, &most);
             if near == 0 {
                 break;
             }

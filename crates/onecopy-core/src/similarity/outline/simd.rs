@@ -89,30 +89,37 @@ mod x86 {
         let spread = |word: u64| _mm512_set1_epi64(word.cast_signed());
         let differing = |row: &Row, word| _mm512_popcnt_epi64(_mm512_xor_si512(load(row), word));
         let (own, words) = (look.slacks, look.bits.len());
+        let (own_steps, own_rest) = look.bits.as_chunks::<STEP>();
         let glance: [__m512i; G] = std::array::from_fn(|at| spread(look.glance[at]));
         let glances = blocks.glances.as_chunks::<G>().0;
-        for (block, (rows, &quotas)) in glances.iter().zip(blocks.quotas).enumerate() {
+        'blocks: for (block, (rows, &quotas)) in glances.iter().zip(blocks.quotas).enumerate() {
             let mut sum = _mm512_setzero_si512();
             for (row, &word) in rows.iter().zip(&glance) {
                 sum = _mm512_add_epi64(sum, differing(row, word));
             }
-            if _mm512_cmple_epu64_mask(sum, spread(most_differing(look.quotas, quotas))) == 0 {
+            // Only those that the glance does not exclude.
+            let mut near = _mm512_cmple_epu64_mask(sum, spread(most_differing(look.quotas, quotas)));
+            if near == 0 {
                 continue;
             }
             let slacks = &blocks.slacks[block];
             let [one, other] = [0, 1].map(|i| _mm512_add_epi64(spread(own[i]), load(&slacks[i])));
             let most = _mm512_min_epu64(one, other);
-            let (mut near, mut sum) = (0, _mm512_setzero_si512());
-            let rows = blocks.rows[block * words..][..words].chunks(STEP);
-            for (words, rows) in look.bits.chunks(STEP).zip(rows) {
-                for (&word, row) in words.iter().zip(rows) {
+            let mut sum = _mm512_setzero_si512();
+            let (steps, rest) = blocks.rows[block * words..][..words].as_chunks::<STEP>();
+            for (words, rows) in own_steps.iter().zip(steps) {
+                for (row, &word) in rows.iter().zip(words) {
                     sum = _mm512_add_epi64(sum, differing(row, spread(word)));
                 }
-                near = _mm512_cmple_epu64_mask(sum, most);
+                near &= _mm512_cmple_epu64_mask(sum, most);
                 if near == 0 {
-                    break;
+                    continue 'blocks;
                 }
             }
+            for (row, &word) in rest.iter().zip(own_rest) {
+                sum = _mm512_add_epi64(sum, differing(row, spread(word)));
+            }
+            near &= _mm512_cmple_epu64_mask(sum, most);
             if near != 0 {
                 found(block, near);
             }
