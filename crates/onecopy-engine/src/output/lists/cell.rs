@@ -29,6 +29,10 @@ impl Cell<'_> {
     pub(super) fn json(&self, out: &mut String) {
         match self {
             Cell::Name(json) => out.push_str(json),
+            // Lists have millions of them, and hardly any needs an escape.
+            Cell::Text(text) if text.bytes().all(|byte| !matches!(byte, ..b' ' | b'"' | b'\\')) => {
+                out.extend(["\"", text, "\""]);
+            }
             Cell::Text(text) => out.push_str(&serde_json::to_string(text).expect("a string is JSON")),
             Cell::Number(number) => push(out, format_args!("{number}")),
             Cell::Real(number) => push(out, format_args!("{number:?}")),
@@ -53,7 +57,7 @@ pub(in crate::output) fn object<'a>(
         if out.len() > start {
             out.push(',');
         }
-        push(out, format_args!("\"{name}\":"));
+        out.extend(["\"", name, "\":"]);
         cell.json(out);
     }
     out.push('}');
@@ -62,4 +66,19 @@ pub(in crate::output) fn object<'a>(
 /// A name without the quotes of JSON.
 pub(super) fn plain(json: &str) -> String {
     serde_json::from_str::<String>(json).unwrap_or_else(|_| json.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_as_json() {
+        for text in ["", "plain", "a \"quote\"", "a\\b", "tab\t", "\u{1f}", " ", "\u{7f}", "é \u{2028} 語"]
+        {
+            let mut out = String::from("before");
+            Cell::Text(text).json(&mut out);
+            assert_eq!(out, format!("before{}", serde_json::to_string(text).unwrap()));
+        }
+    }
 }

@@ -31,6 +31,8 @@ struct Unit {
 const FEW: usize = 1_024;
 /// A group with more members is not rendered in memory.
 const MANY: usize = 1 << 14;
+/// How much of its line is in memory.
+const PIECE: usize = 1 << 16;
 
 impl Lists<'_> {
     /// Writes the groups. Returns the group of each page, zero for none, and the list if it is in memory.
@@ -53,10 +55,7 @@ impl Lists<'_> {
                 let set = |page: &PageId| of_page[*page as usize].store(number as u32, Ordering::Relaxed);
                 group.iter().for_each(set);
                 if *pages <= MANY {
-                    self.group(number, group, names, &mut |text| {
-                        lines.push_str(text);
-                        Ok(())
-                    })?;
+                    self.group(number, group, names, lines, &mut |_| Ok(()))?;
                 }
             }
             Ok(())
@@ -66,7 +65,15 @@ impl Lists<'_> {
             out.part(lines)?;
             for (number, group) in (*first..).zip(self.groups_of(&grouped, groups.clone())) {
                 if *pages > MANY {
-                    self.group(number, group, names, &mut |text| out.part(text))?;
+                    lines.clear();
+                    self.group(number, group, names, lines, &mut |line| {
+                        if line.len() >= PIECE {
+                            out.part(line)?;
+                            line.clear();
+                        }
+                        Ok(())
+                    })?;
+                    out.part(lines)?;
                 }
                 self.group_rows(number, group, names, &mut out)?;
             }
@@ -119,30 +126,37 @@ impl Lists<'_> {
         )
     }
 
-    /// Writes the line of the group with this number. Its pages are given best first.
-    fn group(&self, number: u64, pages: &[PageId], names: &Names, out: &mut Out) -> Result<()> {
+    /// Appends the line of the group with this number to `line`, which `flush` may empty after each page. The pages are given
+    /// best first.
+    fn group(
+        &self,
+        number: u64,
+        pages: &[PageId],
+        names: &Names,
+        line: &mut String,
+        flush: &mut Flush,
+    ) -> Result<()> {
         let winner = names.of(pages[0])?;
-        let [source, line, record, row] = winner.place.cells();
-        let mut head = String::new();
-        let cells = [Cell::Number(number), Cell::Name(&winner.name), source, line, record, row];
-        object(GROUP.into_iter(), &cells, &mut head);
+        let [source, at, record, row] = winner.place.cells();
+        let cells = [Cell::Number(number), Cell::Name(&winner.name), source, at, record, row];
+        object(GROUP.into_iter(), &cells, line);
         // The arrays follow in the same object.
-        head.pop();
-        out(&head)?;
-        let name = |page: PageId, text: &mut String| {
-            text.push_str(&names.of(page)?.name);
+        line.pop();
+        let name = |page: PageId, line: &mut String| {
+            line.push_str(&names.of(page)?.name);
             Ok(())
         };
         let is_kept = |page: &PageId| self.status(*page) == status(&Decision::Kept);
-        array("kept", pages.iter().copied().filter(is_kept), out, name)?;
-        array("members", pages.iter().copied(), out, name)?;
-        array("places", pages.iter().copied(), out, |page, text| {
-            let [source, line, record, row] = names.of(page)?.place.cells();
+        array("kept", pages.iter().copied().filter(is_kept), line, flush, name)?;
+        array("members", pages.iter().copied(), line, flush, name)?;
+        array("places", pages.iter().copied(), line, flush, |page, line| {
+            let [source, at, record, row] = names.of(page)?.place.cells();
             let status = Cell::Text(self.status(page));
-            object(PLACE.into_iter(), &[source, line, record, row, status], text);
+            object(PLACE.into_iter(), &[source, at, record, row, status], line);
             Ok(())
         })?;
-        out("}\n")
+        line.push_str("}\n");
+        Ok(())
     }
 
     /// Adds the pages of a group to the table, if there is one.
@@ -161,23 +175,23 @@ impl Lists<'_> {
     }
 }
 
-/// Receives the pieces of a line.
-type Out<'a> = dyn FnMut(&str) -> Result<()> + 'a;
+/// Receives a line as it grows.
+type Flush<'a> = dyn FnMut(&mut String) -> Result<()> + 'a;
 
-/// Writes a field of an object: an array with what `write` makes of each page.
+/// Appends a field of an object: an array with what `write` makes of each page.
 fn array(
     name: &str,
     pages: impl Iterator<Item = PageId>,
-    out: &mut Out,
+    line: &mut String,
+    flush: &mut Flush,
     write: impl Fn(PageId, &mut String) -> Result<()>,
 ) -> Result<()> {
-    out(&format!(",\"{name}\":["))?;
-    let mut text = String::new();
+    line.extend([",\"", name, "\":["]);
     for (i, page) in pages.enumerate() {
-        text.clear();
-        text.push_str(if i > 0 { "," } else { "" });
-        write(page, &mut text)?;
-        out(&text)?;
+        line.push_str(if i > 0 { "," } else { "" });
+        write(page, line)?;
+        flush(line)?;
     }
-    out("]")
+    line.push(']');
+    Ok(())
 }
