@@ -149,6 +149,15 @@ impl Spill {
         self
     }
 
+    /// Reserves room for `bytes`, if the system can. A full disk is known at once, and several threads can write at the
+    /// same time: while a file grows, they wait for each other.
+    pub(crate) fn reserve(&self, bytes: u64) -> Result<()> {
+        match self.direct.as_ref().map_or(Ok(()), |direct| reserve(&direct.file, bytes)) {
+            Err(error) if error.kind() == ErrorKind::StorageFull => Err(error).at("write", &self.path),
+            _ => Ok(()),
+        }
+    }
+
     /// The file size that `words` words need.
     pub(crate) fn bytes(words: usize) -> u64 {
         (words.next_multiple_of(BLOCK) * size_of::<u64>()) as u64
@@ -222,16 +231,34 @@ impl Direct {
     }
 }
 
-/// Opens the file for direct I/O, if the system supports it.
+/// Opens the file for direct I/O, if the system supports it. A file in memory has no disk behind it.
 #[cfg(target_os = "linux")]
 fn direct(path: &Path) -> Option<File> {
+    use nix::sys::statfs::{TMPFS_MAGIC, statfs};
     use std::os::unix::fs::OpenOptionsExt;
+    if statfs(path).is_ok_and(|system| system.filesystem_type() == TMPFS_MAGIC) {
+        return None;
+    }
     OpenOptions::new().read(true).write(true).custom_flags(nix::libc::O_DIRECT).open(path).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
 fn direct(_: &Path) -> Option<File> {
     None
+}
+
+#[cfg(target_os = "linux")]
+fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+    use nix::fcntl::{FallocateFlags, fallocate};
+    if bytes == 0 {
+        return Ok(());
+    }
+    Ok(fallocate(file, FallocateFlags::empty(), 0, bytes as i64)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn reserve(_: &File, _: u64) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]
@@ -274,6 +301,22 @@ mod tests {
         assert_eq!(u64::from_ne_bytes(word), 999);
         again.finish(8_001).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 8_001);
+    }
+
+    #[test]
+    fn a_file_has_its_room_before_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("spill");
+        let length = || std::fs::metadata(&path).unwrap().len();
+        for bytes in [0, 1 << 20] {
+            let spill = Spill::create(&path, Arc::default()).unwrap();
+            spill.reserve(bytes).unwrap();
+            // Some systems cannot reserve.
+            assert!(length() == bytes || cfg!(not(target_os = "linux")) || spill.direct.is_none());
+            spill.write(aligned(0..512).blocks(), 0).unwrap();
+            spill.finish(10).unwrap();
+            assert_eq!(length(), 10);
+        }
     }
 
     #[test]

@@ -44,7 +44,9 @@ impl KeptWriter<'_> {
         let file = File::open(&source.path).at("read", &source.path)?;
         let starts = self.starts(source, segments.clone(), threads)?;
         let bytes = starts.last().copied().unwrap_or(0);
-        let plain = Plain { source, segments, file, out: Spill::create(aside, Arc::default())?, starts };
+        let out = Spill::create(aside, Arc::default())?;
+        out.reserve(bytes)?;
+        let plain = Plain { source, segments, file, out, starts };
         let shares = bytes.div_ceil(SHARE);
         let reported = |share: u64| source.bytes * share / shares.max(1);
         for_each(threads, shares as usize, Aligned::default, |piece, share| {
