@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::job::{Setting, check_threads};
+use crate::parallel::cores;
 use crate::progress::{Note, Progress};
 use pairs::Trial;
 pub use score::{Band, Point, Reached, Score};
@@ -56,7 +57,7 @@ impl EvalJob {
             config: Config::default(),
             listed_only: false,
             mistakes: DEFAULT_MISTAKES,
-            threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
+            threads: cores(),
         }
     }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::ingest::Rows;
+use crate::parallel::cores;
 
 /// All settings of a run.
 #[derive(Clone, Debug)]
@@ -76,7 +77,7 @@ impl Job {
             popularity: None,
             recall_pages: RECALL_PAGES,
             memory_bytes: DEFAULT_MEMORY_BYTES,
-            threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
+            threads: cores(),
             overwrite: false,
             strict: false,
         }

@@ -28,6 +28,7 @@ use serde::Serialize;
 use crate::environment::Environment;
 use crate::error::{Error, Result};
 use crate::job::{DEFAULT_MEMORY_BYTES, Fields, LEAST_MEMORY_BYTES, Limits, Setting, check_threads};
+use crate::parallel::cores;
 use crate::progress::{Note, Progress};
 use crate::report::{Begun, Unreadable};
 use crate::run::Run;
@@ -92,7 +93,7 @@ impl PageRankJob {
             limits: Limits::default(),
             environment: Environment::default(),
             memory_bytes: DEFAULT_MEMORY_BYTES,
-            threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
+            threads: cores(),
         }
     }
 

@@ -82,6 +82,19 @@ fn hand_out<S>(
     })
 }
 
+/// The number of cores that this process may use.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| cores.get())
+}
+
+/// The number of the core that runs this thread, which may move to another at any time. Zero if the system does not tell.
+pub(crate) fn core() -> usize {
+    #[cfg(target_os = "linux")]
+    return nix::sched::sched_getcpu().unwrap_or(0);
+    #[cfg(not(target_os = "linux"))]
+    return 0;
+}
+
 /// Drops items on all threads: to return much memory to the system takes long.
 pub(crate) fn free<T: Send>(threads: usize, items: Vec<T>) {
     let items = Lock::new(items);
@@ -97,7 +110,8 @@ pub(crate) fn free<T: Send>(threads: usize, items: Vec<T>) {
 pub(crate) struct InTurn<T> {
     next: AtomicU64,
     held: Lock<(u64, T)>,
-    moved: Signal,
+    /// Threads wait at different signals, so that the end of a turn wakes one of them and not all.
+    moved: [Signal; 32],
 }
 
 /// How long a thread waits for its turn before it looks whether another failed.
@@ -105,7 +119,7 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 impl<T> InTurn<T> {
     pub(crate) fn new(held: T) -> InTurn<T> {
-        InTurn { next: AtomicU64::new(0), held: Lock::new((0, held)), moved: Signal::default() }
+        InTurn { next: AtomicU64::new(0), held: Lock::new((0, held)), moved: Default::default() }
     }
 
     /// Takes the next turn. Who takes it must use it, or fail.
@@ -126,12 +140,17 @@ impl<T> InTurn<T> {
             if failed.load(Ordering::Relaxed) {
                 return Err(Error::Stopped);
             }
-            held = self.moved.wait_for(held, PATIENCE);
+            held = self.signal(turn).wait_for(held, PATIENCE);
         }
         work(&mut held.1)?;
         held.0 += 1;
-        self.moved.notify_all();
+        self.signal(held.0).notify_all();
         Ok(())
+    }
+
+    /// Tells those who wait for a turn.
+    fn signal(&self, turn: u64) -> &Signal {
+        &self.moved[turn as usize % self.moved.len()]
     }
 
     /// Uses it before any turn is taken.

@@ -54,6 +54,7 @@ pub use upgrade::{Upgraded, resume_upgrade, upgrade};
 
 use crate::error::{At, Error, Result};
 use crate::job::{DEFAULT_MEMORY_BYTES, Fields, LEAST_MEMORY_BYTES, Limits, Setting};
+use crate::parallel::cores;
 use collection::Collection;
 
 /// How a collection is opened.
@@ -141,7 +142,7 @@ impl ServiceOptions {
             repair_rate: 0.08,
             feed_keep: Duration::from_secs(30 * 24 * 3600),
             feed_bytes: u64::MAX,
-            threads: std::thread::available_parallelism().map_or(1, |threads| threads.get()),
+            threads: cores(),
             check_tables: false,
         }
     }

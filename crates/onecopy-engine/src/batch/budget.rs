@@ -10,6 +10,7 @@ use crate::batch::read::{BYTES_A_BYTE, Segments};
 use crate::error::{Error, Result};
 use crate::ingest::{Reach, Source, Windows};
 use crate::job::Job;
+use crate::parallel::cores;
 use unpacking::{UNPACKING_SHARE, Unpacking};
 
 /// The share of each part, in bytes unless stated otherwise.
@@ -33,6 +34,8 @@ pub(crate) struct Budget {
     pub rarity_bits: u32,
     /// Rarity counters count one page in this many.
     pub rarity_share: u32,
+    /// The number of tables of counters.
+    pub rarity_tables: usize,
     /// All sorters together.
     pub sort: u64,
     /// Outlines of pages, in addition to their segments.
@@ -72,6 +75,7 @@ impl Budget {
             segments: (limit / 2).saturating_sub(OVERHEAD + job.threads as u64 * OVERHEAD_A_THREAD),
             seen: (limit / 16 / BYTES_A_FINGERPRINT) as usize,
             rarity_bits,
+            rarity_tables: (1 + (limit / 64 >> rarity_bits) as usize).min(job.threads).min(cores()),
             rarity_share: COUNTED << counters.saturating_sub(CACHED_BITS + 2).min(16),
             sort: fifth,
             outlines: limit / 16,

@@ -8,7 +8,7 @@ pub(crate) mod segment;
 pub(crate) mod segments;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use onecopy_core::Method;
 
@@ -46,7 +46,7 @@ pub(crate) fn read(
     let (sources, budget) = (&work.run.inputs.sources, &work.budget);
     let shared = Shared::new(job, work, method, progress)?;
     let rarity_bits = if method.asks_rarity() { budget.rarity_bits } else { 0 };
-    let counters = Counters::new(rarity_bits, budget.rarity_share);
+    let counters = Counters::new(rarity_bits, budget.rarity_share, budget.rarity_tables);
     let total = sources.iter().map(|source| source.bytes).sum();
     progress.begin(Stage::Read, total);
     let collector =
@@ -56,7 +56,6 @@ pub(crate) fn read(
         progress.advance(feed.skip(lot));
     }
     let collector = Mutex::new(collector);
-    let turn = AtomicUsize::new(0);
     let read = on_each(job.threads, |failed| {
         let mut reader = SegmentReader::new(&shared);
         let mut spare = Vec::new();
@@ -82,7 +81,7 @@ pub(crate) fn read(
                     reader = SegmentReader::new(&shared);
                 }
                 if method.asks_rarity() {
-                    counters.add(&segment, &sketches, turn.fetch_add(7, Ordering::Relaxed));
+                    counters.add(&segment, &sketches);
                 }
                 collector.lock().expect("no thread panics with this lock").add(segment, &mut sketches)?;
                 if large.is_none() {
@@ -139,7 +138,7 @@ fn recount(
             shared.seen.has(row.fingerprint());
         }
         if shared.method.asks_rarity() {
-            counters.add(&segment, found.sketches(i, false, buffer)?, i);
+            counters.add(&segment, found.sketches(i, false, buffer)?);
         }
         Ok(())
     })?;
