@@ -137,7 +137,7 @@ pub use similarity::method::{
     Held, KeySink, LooksAt, METHODS, Method, MethodEntry, MethodHint, ParameterEntry, Parts, Scratch, Search,
     Subject, method, method_hint, parameter_entries, usual_parameters,
 };
-pub use similarity::outline::{Kin, Leeway, Slacks};
+pub use similarity::outline::{Leeway, Slacks};
 pub use similarity::sketch::{Sketch, sketch};
 pub use similarity::verify::{overlap, rests_allow, sizes_allow, verify};
 pub use text::canonical::{Canonical, canonicalise, canonicalise_json, escaped, unescape};

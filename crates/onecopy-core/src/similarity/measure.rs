@@ -9,7 +9,8 @@ mod shown;
 
 pub(crate) use decision::{
     Common, CoveredWords, EVIDENCE, PageSize, SharedShingles, Subjects, Templates, least_agreement,
-    least_main, least_main_by_stretch, least_main_by_words, similarity as page_similarity,
+    least_agreement_of_kin, least_main, least_main_by_stretch, least_main_by_words,
+    least_main_by_words_of_kin, similarity as page_similarity,
 };
 pub use edit::edit_distance;
 pub(crate) use frequency::angle;

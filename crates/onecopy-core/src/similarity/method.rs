@@ -130,7 +130,12 @@ pub trait Method: Debug + Send + Sync {
     /// As [`Method::slack`], with more bounds for those who know the shingles that are not main content on any of the
     /// pages.
     fn leeway(&self, outline: &[u64], _sketch: &[u64], _elsewhere: &Elsewhere) -> Option<Leeway> {
-        self.slack(outline).map(|slack| Leeway { slacks: [slack; 2], kin: None })
+        self.slack(outline).map(|slack| Leeway { slacks: [slack; 2], kin: slack })
+    }
+
+    /// Whether a page has the template of a model. Two pages that have it are kin: see [`Leeway`].
+    fn has_template(&self, _sketch: &[u64], _model: &[u64]) -> bool {
+        false
     }
 
     /// The score that the similarity of two sketches follows from. It does not depend on their order.

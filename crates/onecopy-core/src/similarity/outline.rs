@@ -10,7 +10,7 @@ mod glance;
 mod simd;
 
 pub(crate) use crowd::{Crowd, Probe};
-pub use crowd::{Kin, Leeway, Slacks};
+pub use crowd::{Leeway, Slacks};
 pub(crate) use glance::place;
 
 use crate::simd::level;

@@ -1,26 +1,25 @@
 //! Contents whose outlines lie side by side, to find those near another in one pass.
 //!
-//! Most of them are often pages of one template, and these are kin: less of them may differ (`Kin`). They have a crowd of
-//! their own.
-
-use std::collections::BTreeMap;
+//! Most of them are often pages of one template, and these are kin: less of them may differ (`Leeway`). They have a crowd
+//! of their own.
 
 use super::Comparer;
 use crate::similarity::method::Scratch;
-use crate::similarity::outline::{Crowd, Leeway, Probe, place};
+use crate::similarity::outline::{Crowd, Probe, place};
 
 /// Contents from which a crowd learns how to tell them apart. It learns when it has so many, and again after growing
 /// eight times.
 const SOME: usize = 256;
-/// How many contents tell which label is the most frequent.
-const LABELLED: usize = 64;
+/// How many contents tell which of a few others has the template of most.
+const ASKED: usize = 64;
+const MODELS: usize = 8;
 /// The slack of a bound that does not hold.
 const UNBOUNDED: u32 = u32::MAX / 4;
 
 /// Crowds of contents, added in ascending order.
 pub(in crate::decide) struct CrowdedContents {
-    /// The label of the kin.
-    label: Option<u64>,
+    /// The sketch of a content whose template kin have. It is empty if there are none.
+    model: Vec<u64>,
     kin: GrowingCrowd,
     others: GrowingCrowd,
     prober: Prober,
@@ -34,21 +33,26 @@ impl CrowdedContents {
         let words = comparer.crowd_words().min(outline.len().saturating_sub(1));
         let is_bounded = words > 0 && comparer.method().slack(outline).is_some();
         let [kin, others] = [0; 2].map(|_| GrowingCrowd { crowd: Crowd::new(words), learns_at: SOME });
-        is_bounded.then(|| CrowdedContents { label: None, kin, others, prober: Prober::default() })
+        is_bounded.then(|| CrowdedContents { model: Vec::new(), kin, others, prober: Prober::default() })
     }
 
-    /// Chooses the kin of an empty crowd: the contents with the most frequent label among a few of `contents`.
+    /// Chooses the kin of an empty crowd: the contents with the template that most have among a few of `contents`.
     pub(in crate::decide) fn choose_kin<C: Comparer>(
         &mut self,
         contents: &[u32],
         comparer: &C,
     ) -> Result<(), C::Error> {
-        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
-        for &content in contents.iter().step_by(contents.len().div_ceil(LABELLED).max(1)) {
-            let kin = self.prober.probe(comparer, content)?.and_then(|found| found.leeway.kin);
-            kin.into_iter().for_each(|kin| *counts.entry(kin.label).or_default() += 1);
+        let some = |count: usize| contents.iter().step_by(contents.len().div_ceil(count).max(1));
+        let (method, mut buffer, mut most) = (comparer.method(), Vec::new(), 0);
+        for &content in some(MODELS) {
+            let (model, mut count) = (comparer.sketch(content, &mut self.prober.buffer)?, 0);
+            for &other in some(ASKED) {
+                count += usize::from(method.has_template(comparer.sketch(other, &mut buffer)?, model));
+            }
+            if count > most {
+                (most, self.model) = (count, model.to_vec());
+            }
         }
-        self.label = counts.into_iter().max_by_key(|(_, count)| *count).map(|(label, _)| label);
         Ok(())
     }
 
@@ -62,8 +66,8 @@ impl CrowdedContents {
         content: u32,
         comparer: &C,
     ) -> Result<(), C::Error> {
-        let Some(found) = self.prober.probe(comparer, content)? else { return Ok(()) };
-        match found.into_kin(self.label) {
+        let Some(found) = self.prober.probe(comparer, content, &self.model)? else { return Ok(()) };
+        match found.into_kin() {
             Ok(kin) => self.kin.push(content, kin, &mut self.prober, comparer),
             Err(other) => self.others.push(content, other, &mut self.prober, comparer),
         }
@@ -81,11 +85,11 @@ impl CrowdedContents {
         near.resize_with(few.len(), Vec::new);
         let (mut found, mut prober) = (Vec::with_capacity(few.len()), Prober::default());
         for &content in few {
-            found.extend(prober.probe(comparer, content)?);
+            found.extend(prober.probe(comparer, content, &self.model)?);
         }
         let probes: Vec<Probe> = found.iter().map(|found| found.probe.clone()).collect();
         self.others.crowd.near(&probes, from, near);
-        let probes: Vec<Probe> = found.into_iter().map(|found| found.beside_kin(self.label)).collect();
+        let probes: Vec<Probe> = found.into_iter().map(|found| found.beside_kin()).collect();
         self.kin.crowd.near(&probes, from, near);
         near.iter_mut().for_each(|near| near.sort_unstable());
         Ok(())
@@ -118,11 +122,11 @@ impl GrowingCrowd {
     fn learn<C: Comparer>(&mut self, prober: &mut Prober, comparer: &C) -> Result<(), C::Error> {
         let (all, mut some) = (self.crowd.contents().to_vec(), Vec::with_capacity(SOME));
         for (place, &content) in all.iter().enumerate().step_by(all.len() / SOME) {
-            some.extend(prober.probe(comparer, content)?.map(|found| self.as_pushed(place, found)));
+            some.extend(prober.probe(comparer, content, &[])?.map(|found| self.as_pushed(place, found)));
         }
         self.crowd.learn(&some);
         for (place, &content) in all.iter().enumerate() {
-            if let Some(found) = prober.probe(comparer, content)? {
+            if let Some(found) = prober.probe(comparer, content, &[])? {
                 let probe = self.as_pushed(place, found);
                 self.crowd.look_at(place, &probe);
             }
@@ -147,38 +151,39 @@ struct Prober {
 /// The outline of a content, and how far others may be.
 struct Found<'a> {
     probe: Probe<'a>,
-    leeway: Leeway,
+    /// The slack towards kin, if it is kin.
+    kin: Option<u32>,
 }
 
 impl<'a> Found<'a> {
-    /// The probe with the slack towards kin of this label, or as it is if the content is not kin.
-    fn into_kin(self, label: Option<u64>) -> Result<Probe<'a>, Probe<'a>> {
-        match self.leeway.kin {
-            Some(kin) if Some(kin.label) == label => {
-                Ok(Probe { slacks: [self.leeway.slacks[0], kin.slack], ..self.probe })
-            }
-            _ => Err(self.probe),
+    /// The probe with the slack towards kin, or as it is if the content is not kin.
+    fn into_kin(self) -> Result<Probe<'a>, Probe<'a>> {
+        match self.kin {
+            Some(slack) => Ok(Probe { slacks: [self.probe.slacks[0], slack], ..self.probe }),
+            None => Err(self.probe),
         }
     }
 
-    /// The probe with its slacks towards kin of this label, whether the content is kin or not.
-    fn beside_kin(self, label: Option<u64>) -> Probe<'a> {
-        self.into_kin(label).unwrap_or_else(|probe| Probe { slacks: [probe.slacks[0], UNBOUNDED], ..probe })
+    /// The probe with its slacks towards kin, whether the content is kin or not.
+    fn beside_kin(self) -> Probe<'a> {
+        self.into_kin().unwrap_or_else(|probe| Probe { slacks: [probe.slacks[0], UNBOUNDED], ..probe })
     }
 }
 
 impl Prober {
-    /// The outline of a content, if it bounds how alike others are.
+    /// The outline of a content, if it bounds how alike others are. It is kin if it has the template of `model`.
     fn probe<'a, C: Comparer>(
         &mut self,
         comparer: &'a C,
         content: u32,
+        model: &[u64],
     ) -> Result<Option<Found<'a>>, C::Error> {
         let Some(bits) = comparer.outline(content) else { return Ok(None) };
         let (method, sketch) = (comparer.method(), comparer.sketch(content, &mut self.buffer)?);
         let Some(leeway) = method.leeway(bits, sketch, comparer.elsewhere()) else { return Ok(None) };
+        let kin = method.has_template(sketch, model).then_some(leeway.kin);
         let shingles = method.outlined(sketch, &mut self.scratch);
         let places = shingles.iter().map(|&shingle| place(shingle)).collect();
-        Ok(Some(Found { probe: Probe { bits, slacks: leeway.slacks, places }, leeway }))
+        Ok(Some(Found { probe: Probe { bits, slacks: leeway.slacks, places }, kin }))
     }
 }

@@ -200,6 +200,16 @@ pub(crate) fn least_main_by_words(threshold: f64) -> f64 {
     WORDS.least_agreement(threshold) * WORDS_PART
 }
 
+/// As [`least_agreement`], for pages of one template.
+pub(crate) fn least_agreement_of_kin(threshold: f64) -> f64 {
+    SHINGLES.between(Templates::One).least_agreement(threshold)
+}
+
+/// As [`least_main_by_words`], for pages of one template.
+pub(crate) fn least_main_by_words_of_kin(threshold: f64) -> f64 {
+    WORDS.between(Templates::One).least_agreement(threshold) * WORDS_PART
+}
+
 /// As [`least_main`], if the similarity reaches `threshold` by stretches.
 pub(crate) fn least_main_by_stretch(threshold: f64) -> f64 {
     threshold * STRETCH_PART

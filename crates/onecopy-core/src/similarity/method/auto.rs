@@ -14,15 +14,15 @@ use crate::config::{CanonicalRules, Config, ConfigError, ShingleRules, Words};
 use crate::decide::candidate::{Chooser, PIECE, Rarity, key_count};
 use crate::similarity::elsewhere::Elsewhere;
 use crate::similarity::measure::{
-    Common, EVIDENCE, SharedShingles, containment, least_agreement, least_main, least_main_by_stretch,
-    least_main_by_words, page_similarity, resemblance,
+    Common, EVIDENCE, SharedShingles, containment, least_agreement, least_agreement_of_kin, least_main,
+    least_main_by_stretch, least_main_by_words, least_main_by_words_of_kin, page_similarity, resemblance,
 };
-use crate::similarity::outline::{Kin, Leeway, compared, draw_more, most_shared, outside, slack};
+use crate::similarity::outline::{Leeway, compared, draw_more, most_shared, outside, slack};
 use crate::similarity::sketch::tag::{is_main, untagged};
 use crate::similarity::sketch::{SplitRules, append_sketch, split};
 use crate::similarity::verify::{least_rest, overlap, rests_allow, shares, sizes_allow, verify};
 
-use census::{common, covered, least_outside, may_count, told};
+use census::{common, covered, has_template, may_count, told};
 
 pub(super) const ABOUT: &str = "main content found on the other page; plain text as jaccard";
 
@@ -191,27 +191,30 @@ impl Method for Auto {
     /// y <= c + q. An agreement s needs a/x + b/y <= k, with k = 1 + 1/s. By the inequality of Cauchy and Schwarz,
     /// (a + b)² <= k (a (c + p) + b (c + q)). So the main contents differ in a + b - 2c <= (a + b) (1 - s) / (1 + s) +
     /// 2 (ap + bq) / (a + b) shingles. No main content is more than 1 / (1 + least_main) of both together. If the words
-    /// or the stretch of a page may count, its part is at least the one that they ask for. Stretches of kindred pages
-    /// never count.
+    /// or the stretch of a page may count, its part is at least the one that they ask for. Kin have one template, so they
+    /// must agree by more, and stretches never count.
     fn leeway(&self, outline: &[u64], sketch: &[u64], elsewhere: &Elsewhere) -> Option<Leeway> {
         let weak = self.slack(outline)?;
         if !is_told(sketch) {
-            return Some(Leeway { slacks: [weak; 2], kin: None });
+            return Some(Leeway { slacks: [weak; 2], kin: weak });
         }
         let found = sketch.iter().filter(|word| is_main(**word) && elsewhere.may_have(**word)).count() as f64;
         let more = 2.0 * found / (1.0 + self.least_main(true));
-        let agreement = self.least(least_agreement);
         let may_count = may_count(sketch, self.evidence);
         let least = |may, bound: fn(f64) -> f64| if may { self.least(bound) } else { 1.0 };
         let words = least(may_count.words, least_main_by_words);
-        let stretch = least(may_count.stretch, least_main_by_stretch).min(words);
-        let strong = |by_words: f64| {
+        let stretch = least(may_count.stretch, least_main_by_stretch);
+        let strong = |agreement: fn(f64) -> f64, by_words: f64| {
+            let agreement = self.least(agreement);
             let most = |size: usize| (outside(size, agreement) + more).max(outside(size, by_words));
             slack(outline, |about| most(main_size(about)))
         };
-        let slack = strong(words)?;
-        let kin = least_outside(sketch).map(|label| Kin { label, slack });
-        Some(Leeway { slacks: [weak, strong(stretch)?], kin })
+        let kin = strong(least_agreement_of_kin, least(may_count.words, least_main_by_words_of_kin))?;
+        Some(Leeway { slacks: [weak, strong(least_agreement, words.min(stretch))?], kin })
+    }
+
+    fn has_template(&self, sketch: &[u64], model: &[u64]) -> bool {
+        is_told(sketch) && is_told(model) && has_template(sketch, model, self.evidence)
     }
 
     fn score(&self, a: &[u64], b: &[u64]) -> u32 {

@@ -54,8 +54,9 @@ pub(super) fn is_within_slack(method: &dyn Method, sketches: [&[u64]; 2], elsewh
     });
     let [(Some(a), first), (Some(b), second)] = &read else { return true };
     let differing = first.symmetric_difference(second).count();
-    let kin = a.kin.zip(b.kin).filter(|(a, b)| a.label == b.label);
-    kin.is_none_or(|(a, b)| differing <= (a.slack + b.slack) as usize)
+    let are_kin =
+        sketches.iter().any(|model| sketches.iter().all(|sketch| method.has_template(sketch, model)));
+    (!are_kin || differing <= (a.kin + b.kin) as usize)
         && (0..2).all(|i| differing <= (a.slacks[i] + b.slacks[i]) as usize)
 }
 

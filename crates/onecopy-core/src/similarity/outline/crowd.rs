@@ -25,17 +25,9 @@ pub type Slacks = [u32; 2];
 pub struct Leeway {
     /// Towards any page.
     pub slacks: Slacks,
-    /// Towards pages that are kin, if the page has a label.
-    pub kin: Option<Kin>,
-}
-
-/// A smaller slack towards pages with the same label.
-#[derive(Clone, Copy, Debug)]
-pub struct Kin {
-    /// Pages with the same label are kin.
-    pub label: u64,
-    /// How many shingles only one of two alike pages may have: at most the sum of both numbers.
-    pub slack: u32,
+    /// Towards pages that have the template of the same model, if the page has it: how many shingles only one of two alike
+    /// pages may have is at most the sum of both numbers.
+    pub kin: u32,
 }
 
 /// An outline that is compared with a crowd. Only its first words need be given.

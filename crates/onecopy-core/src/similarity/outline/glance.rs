@@ -160,7 +160,7 @@ fn together(pages: &[Probe]) -> Vec<Vec<u16>> {
 /// The effort to compare two pages by glances of so many words, in words that are compared.
 fn cost(glances: &[Glance], words: usize) -> f64 {
     /// Eight pages are looked at again if one of them may be alike.
-    const AGAIN: f64 = 8.0 * 30.0;
+    const AGAIN: f64 = 8.0 * 80.0;
     /// Enough pairs of each page to see one in a thousand.
     const PAIRS: usize = 16;
     let (mut near, mut pairs) = (0usize, 0usize);

@@ -63,6 +63,18 @@ pub(super) fn least_outside(sketch: &[u64]) -> Option<u64> {
     sketch.iter().copied().find(rest)
 }
 
+/// Whether the text outside main content differs from that of `model` in at most half of its shingles, and has more than
+/// `evidence` of them. Two such pages have one template: with a and b shingles, they differ in at most a/2 + b/2, so they
+/// share at least (a + b) / 4.
+pub(super) fn has_template(sketch: &[u64], model: &[u64], evidence: usize) -> bool {
+    let mut shared = 0;
+    each_shared(sketch, model, |x, y| shared += usize::from(is_elsewhere(x) && is_elsewhere(y)));
+    let [own, other] = [sketch, model].map(|sketch| census(sketch).rest);
+    // Both sketches end with `TOLD`, which is no shingle.
+    let differing = own + other - 2 * (shared - 1);
+    own > evidence && 2 * differing <= own
+}
+
 /// Compares two titles. The subject of a page are the words of its title that its main content has too, so most names of
 /// sites do not count. The subjects are the same if each title has a word of the other's, and one has all of them. They
 /// are two if each title has at most a third of the other's. `shared` counts the words of the subject of each page that
@@ -199,8 +211,31 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
     use super::*;
-    use crate::similarity::sketch::tag::{TITLE, placed};
+    use crate::similarity::method::auto::TOLD;
+    use crate::similarity::sketch::tag::{TITLE, elsewhere, placed};
+
+    proptest! {
+        #[test]
+        fn pages_that_have_the_template_of_a_model_have_one_template(
+            model in prop::collection::btree_set(0u64..40, 10..40),
+            changed in prop::collection::vec(prop::collection::btree_set(0u64..60, 0..20), 2),
+            evidence in 0usize..30,
+        ) {
+            let sketch = |rest: &BTreeSet<u64>| -> Vec<u64> {
+                let main = (100..120u64).map(|n| placed(n << 12, n as usize));
+                rest.iter().map(|n| elsewhere(n << 12)).chain(main).chain([TOLD]).collect()
+            };
+            let pages: Vec<Vec<u64>> = changed.iter().map(|changed| sketch(&(&model ^ changed))).collect();
+            if pages.iter().all(|page| has_template(page, &sketch(&model), evidence)) {
+                prop_assert_eq!(common(&pages[0], &pages[1]).templates(evidence), Templates::One);
+            }
+        }
+    }
 
     fn places_at(places: &[usize]) -> Places {
         let mut marked = Places::default();
