@@ -16,6 +16,6 @@ pub(crate) mod work;
 
 pub(crate) use order::Link;
 pub(crate) use read::facts;
-pub(crate) use read::{Losses, Row, Segment, Segments};
+pub(crate) use read::{Loaded, Losses, Row, Segment, Segments};
 pub(crate) use settle::{Decisions, Grouped};
 pub(crate) use work::Work;

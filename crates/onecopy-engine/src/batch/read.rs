@@ -32,7 +32,7 @@ use onecopy_core::Record;
 
 pub(crate) use losses::Losses;
 pub(crate) use segment::{Row, Segment};
-pub(crate) use segments::{Collector, Segments};
+pub(crate) use segments::{Collector, Loaded, Segments};
 
 /// Reads all sources into segments, sketched by `method`, and counts their shingles. Skips chunks that `collector`
 /// already has.

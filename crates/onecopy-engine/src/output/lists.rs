@@ -18,7 +18,7 @@ use onecopy_core::{Content, Decision, Kind, Language, LinkKind, PageId, shown};
 use super::names::{Named, Names};
 use super::place::{Place, Position};
 use super::reasons::ReasonTally;
-use crate::batch::{Decisions, Link, Row, Segment, Segments, facts};
+use crate::batch::{Decisions, Grouped, Link, Row, Segment, Segments, facts};
 use crate::error::{At, Result};
 use crate::ingest::{Class, Format, Inputs, Reason};
 use crate::job::Outputs;
@@ -56,10 +56,10 @@ pub(crate) const LIST_PASSES: u64 = 4;
 impl Lists<'_> {
     /// Writes all lists into `folder`, or returns them. Returns their counts, too.
     pub(crate) fn write(&self, folder: &Path) -> Result<(Counts, ListTables)> {
-        let names = Names::new(self.segments, &self.inputs.sources, self.memory)?;
+        let (names, grouped) = self.named_groups()?;
         let mut counts = Counts::default();
         let removed = self.removed(&names, folder, &mut counts)?;
-        let (of_page, groups) = self.groups(&names, folder, &mut counts)?;
+        let (of_page, groups) = self.groups(grouped, &names, folder, &mut counts)?;
         let rejected = self.rejected(&names, folder, &mut counts)?;
         let pages = self.pages(&names, folder, &of_page)?;
         Ok((counts, ListTables { removed, groups, pages, rejected }))
@@ -67,7 +67,7 @@ impl Lists<'_> {
 
     /// Writes the list of rejected records into `folder`, and counts them.
     pub(crate) fn write_rejected(&self, folder: &Path) -> Result<Counts> {
-        let names = Names::new(self.segments, &self.inputs.sources, self.memory)?;
+        let names = Names::new(self.segments, &self.inputs.sources);
         let mut counts = Counts::default();
         self.rejected(&names, folder, &mut counts)?;
         Ok(counts)
@@ -76,10 +76,18 @@ impl Lists<'_> {
     /// Writes the lists of a market into `folder`: its winners and its removed pages.
     pub(crate) fn write_market(&self, folder: &Path) -> Result<()> {
         fs::create_dir_all(folder).at("create", folder)?;
-        let names = Names::new(self.segments, &self.inputs.sources, self.memory)?;
+        let (names, grouped) = self.named_groups()?;
         self.removed(&names, folder, &mut Counts::default())?;
-        self.groups(&names, folder, &mut Counts::default())?;
+        self.groups(grouped, &names, folder, &mut Counts::default())?;
         Ok(())
+    }
+
+    /// The groups, and names of pages. Those of groups are at hand: each winner and each member of a group is named.
+    fn named_groups(&self) -> Result<(Names<'_>, Grouped)> {
+        let mut names = Names::new(self.segments, &self.inputs.sources);
+        let grouped = self.decisions.grouped();
+        names.keep(&grouped.pages, self.memory, self.threads)?;
+        Ok((names, grouped))
     }
 
     /// Whether only the main content of a page may have been compared.

@@ -38,13 +38,13 @@ impl Lists<'_> {
     /// Writes the groups. Returns the group of each page, zero for none, and the list if it is in memory.
     pub(super) fn groups(
         &self,
+        mut grouped: Grouped,
         names: &Names,
         folder: &Path,
         counts: &mut Counts,
     ) -> Result<(Vec<u32>, ListTable)> {
         let of_page: Vec<AtomicU32> = (0..self.segments.pages()).map(|_| AtomicU32::new(0)).collect();
         let mut out = List::create(folder, "groups", GROUPS, self.outputs)?;
-        let mut grouped = self.decisions.grouped();
         self.order_pointing(&mut grouped.pages, names)?;
         let units = self.group_units(&grouped, counts);
         // The lines of a unit, unless they are too large.
