@@ -35,6 +35,31 @@ def checked(run: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
+def over_groups(key: str, run: Callable[..., Any]) -> Callable[..., Any]:
+    """A function over the table of each group, for batches that come in the order of the `key` of groups."""
+
+    def over(batches: Iterator[Any]) -> Iterator[Any]:
+        from onecopy.spark._arrow import groups
+
+        for table in groups(batches, key):
+            yield from run(table).to_batches()
+
+    return checked(over)
+
+
+def over_all(run: Callable[..., Any]) -> Callable[..., Any]:
+    """A function over one table of all batches. It does not run if there are none."""
+
+    def over(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        held = [*batches]
+        if held:
+            yield from run(pyarrow.Table.from_batches(held)).to_batches()
+
+    return checked(over)
+
+
 def look_at_files(schema: Any) -> Callable[..., Any]:
     """Paths of Parquet files to the bytes of their row groups in some columns, or to nothing if Spark must read them."""
 
