@@ -97,7 +97,10 @@ class SmallSegment:
     def _write_sketches(self, changed: Any) -> None:
         """Writes the sketches of fresh pages."""
         sent = self.store.spark.sparkContext.broadcast(packed(changed.select(["node", "component"])))
-        run = put_sketches(self.store.full(self.update.tables, "sketches"), self.old.arrow("sketches"), sent)
+        folder = self.store.full(self.update.tables, "sketches")
+        files, name = fs.FileSystem.from_uri(folder)
+        files.create_dir(name, recursive=True)
+        run = put_sketches(folder, self.old.arrow("sketches"), sent)
         self.update.found.over_judged(["node", "page", "sketch"], run, "pages long").collect()
         sent.destroy()
 
@@ -117,9 +120,8 @@ class SmallSegment:
             "feed": changes(within(before, "page", names), table),
         }
         files, folder = fs.FileSystem.from_uri(self.store.full(self.update.tables))
-        for name in (*tables, "sketches"):
-            files.create_dir(f"{folder}/{name}", recursive=True)
         for name, rows in tables.items():
+            files.create_dir(f"{folder}/{name}", recursive=True)
             schema, codec = self.old.arrow(name), "none" if name in PLAIN else "snappy"
             rows = rows.select(schema.names).cast(schema)
             pyarrow.parquet.write_table(rows, f"{folder}/{name}/rows.parquet", filesystem=files, compression=codec)
