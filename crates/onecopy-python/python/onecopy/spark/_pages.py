@@ -30,11 +30,11 @@ SETTINGS = {
 }
 # Python processes keep memory that a batch needed for the next one: to get it anew took a sixth of their time. Spark has
 # a Python process for each set of such variables.
-MEMORY_KEPT = str(1 << 30)
 ENVIRONMENT = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
-    "MALLOC_TRIM_THRESHOLD_": MEMORY_KEPT,
-    "MALLOC_MMAP_THRESHOLD_": MEMORY_KEPT,
+    "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
+    # Larger blocks grow without a copy, and are given back.
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
 }
 # A task appraises at least so many bytes of the files.
 BYTES_IN_A_TASK = 128 << 20

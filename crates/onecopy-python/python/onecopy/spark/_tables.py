@@ -27,8 +27,12 @@ def to_arrow(frame: Any) -> Any:
 def over_groups(frame: Any, key: Optional[str], run: Callable[..., Any], columns: str) -> Any:
     """Runs a function over the table of each value of a column of whole numbers, or over all rows as one table.
 
-    Spark 4 has `applyInArrow` for it, and Spark 3.5 has not. This does the same: a shuffle, a sort, and one stage.
+    Spark 3.5 has no `applyInArrow`. A shuffle, a sort and a stage over batches do the same, with more memory: a batch of
+    Spark may have many groups.
     """
+    rows = frame.groupBy(*([key] if key else []))
+    if hasattr(rows, "applyInArrow"):
+        return rows.applyInArrow(run, columns)
     if key is None:
         return frame.repartition(1).mapInArrow(_stages.over_all(run), columns)
     placed = frame.repartition(key).sortWithinPartitions(key)
