@@ -5,7 +5,7 @@
     python measure.py pages.parquet --stages        also each stage of Spark
 
 The pages need columns `id` and `text`. Prints JSON: CPU seconds of the executors (Java with garbage collection and
-compilation, and Python) and of the driver, those to start them, and the bytes that were shuffled. It needs pyspark 4,
+compilation, and Python) and of the driver, those to start them, and the bytes that were shuffled. It needs pyspark,
 Java and onecopy.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 import zipimport
-from typing import Any, Iterable
+from typing import Any, Iterable, Iterator
 
 import numpy
 import pyarrow
@@ -49,6 +49,37 @@ def numbers(column: Any) -> Any:
     if not len(column):
         return numpy.empty(0, kind)
     return numpy.frombuffer(column.buffers()[1], dtype=kind)[column.offset :][: len(column)]
+
+
+def groups(batches: Iterable[Any], key: str) -> Iterator[Any]:
+    """A table of the rows of each value of a column of whole numbers. Batches come in its order."""
+    held: list[Any] = []
+    value = None
+    for batch in batches:
+        found = numbers(batch.column(key))
+        ends = [*numpy.flatnonzero(found[1:] != found[:-1]) + 1, len(found)] if len(found) else []
+        for first, end in zip([0, *ends], ends):
+            if held and found[first] != value:
+                yield pyarrow.Table.from_batches(held)
+                held = []
+            value = found[first]
+            held.append(batch.slice(first, end - first))
+    if held:
+        yield pyarrow.Table.from_batches(held)
+
+
+def in_tables(batches: Iterable[Any], size: int) -> Iterator[Any]:
+    """Batches with rows in tables of about so many bytes."""
+    held, bytes_ = [], 0
+    for batch in batches:
+        if batch.num_rows:
+            held.append(batch)
+            bytes_ += batch.nbytes
+        if bytes_ >= size:
+            yield pyarrow.Table.from_batches(held)
+            held, bytes_ = [], 0
+    if held:
+        yield pyarrow.Table.from_batches(held)
 
 
 def keep_modules() -> None:

@@ -17,7 +17,7 @@ import pyarrow
 import pyarrow.compute as compute
 
 from .. import _onecopy
-from ._arrow import numbers, table, whole
+from ._arrow import in_tables, numbers, table, whole
 from ._small.reading import opened
 
 # So many rows and bytes are appraised together.
@@ -47,18 +47,15 @@ class Aside(NamedTuple):
             for number in range(reader.num_record_batches):
                 yield reader.get_batch(number)
 
+    def judged(self, task: int, columns: list[str]) -> Iterator[Any]:
+        """Some facts of the pages of a task that were judged."""
+        for batch in self.batches(task, [*columns, "reason"]):
+            all_judged = batch["reason"].null_count == len(batch)
+            yield (batch if all_judged else batch.filter(compute.is_null(batch["reason"]))).select(columns)
+
     def tables(self, task: int, columns: list[str], size: int) -> Iterator[Any]:
         """The facts of pages that were judged, in tables of about so many bytes."""
-        held, bytes_ = [], 0
-        for batch in self.batches(task, [*columns, "reason"]):
-            judged = batch.filter(compute.is_null(batch["reason"])) if batch["reason"].null_count < len(batch) else batch
-            held.append(judged.select(columns))
-            bytes_ += judged.nbytes
-            if bytes_ >= size:
-                yield pyarrow.Table.from_batches(held)
-                held, bytes_ = [], 0
-        if held:
-            yield pyarrow.Table.from_batches(held)
+        return in_tables(self.judged(task, columns), size)
 
     def put(self, task: int, tally: Any = None) -> None:
         """Appraises the rows of a task, and puts their facts aside. Adds them to a tally."""

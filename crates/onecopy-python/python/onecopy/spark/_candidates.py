@@ -10,6 +10,7 @@ from .. import _onecopy
 from .._onecopy import OnecopyError
 from . import _stages
 from ._store import measured, stored
+from ._tables import over_groups
 from ._tally import Tally
 
 # The fewest counters of rarity, as a power of two.
@@ -52,9 +53,8 @@ def packing(spark: Any, words: int) -> tuple[int, int]:
 
 def edges(parts: Any, plan: str) -> tuple[Any, Any]:
     """Edges between contents that may be similar, stored by the executors; how many, and how many repeated names."""
-    found = parts.groupBy("part").applyInArrow(
-        _stages.key_edges(plan), "node long, root long, words long, pages long, repeated long"
-    )
+    columns = "node long, root long, words long, pages long, repeated long"
+    found = over_groups(parts, "part", _stages.key_edges(plan), columns)
     return measured(found, F.count("node").alias("edges"), F.count("repeated").alias("repeated"))
 
 
@@ -83,7 +83,7 @@ def components(edges: Any, limit: int) -> Any:
     """The set of each node of `edges` (`node`, `root`), named by one of its nodes: `node`, `component`."""
     pairs = edges.select("node", "root")
     if pairs.count() <= limit:
-        return stored(pairs.groupBy().applyInArrow(_stages.connect_nodes(), "node long, component long"))
+        return stored(over_groups(pairs, None, _stages.connect_nodes(), "node long, component long"))
     return stored(in_rounds(pairs))
 
 
@@ -128,7 +128,7 @@ def bins(found: Any, edges: int, tuning: Tuning) -> tuple[Any, Any]:
     least = found.sparkSession.sparkContext.defaultParallelism
     if edges <= tuning.edges_in_a_task:
         run = _stages.set_bins(tuning.task_words, least)
-        placed = found.groupBy().applyInArrow(run, "node long, component long, bin int")
+        placed = over_groups(found, None, run, "node long, component long, bin int")
     else:
         placed = weighed(found, components(found, tuning.edges_in_a_task), tuning)
     large = F.count_if(F.col("bin").isNull()).alias("large")

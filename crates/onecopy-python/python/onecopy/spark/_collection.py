@@ -24,6 +24,7 @@ from ._pages import Pages, check, key_parts, measure, pages, settings
 from ._segments import NAMES_TO_SEND, Segment, Segments
 from ._statuses import Now, statuses_now
 from ._store import measured, stored
+from ._tables import over_groups
 from ._tally import Tally
 from ._versions import Store
 
@@ -278,10 +279,10 @@ class Update:
             sent = {"part": [row["part"] for row in rows], "keys": [bytes(row["keys"]) for row in rows]}
             run = _stages.edges_to(self.plan, spark.sparkContext.broadcast(sent))
             met = old.mapInArrow(run, kind)
-            return met.unionByName(fresh.groupBy("part").applyInArrow(_stages.fresh_edges(self.plan), kind))
+            return met.unionByName(over_groups(fresh, "part", _stages.fresh_edges(self.plan), kind))
         if old is not None:
             fresh = fresh.unionByName(old.withColumn("fresh", F.lit(0)))
-        return fresh.groupBy("part").applyInArrow(_stages.fresh_edges(self.plan), kind)
+        return over_groups(fresh, "part", _stages.fresh_edges(self.plan), kind)
 
     def _near(self, old: Optional[Any], changed: Any, nodes: int) -> Any:
         """The facts of fresh pages, and of all others in changed sets."""

@@ -10,6 +10,7 @@ from .. import _onecopy
 from . import _stages
 from ._candidates import Tuning
 from ._store import stored
+from ._tables import over_groups
 
 PARTS = ["page", "fingerprint", "rank", "sketch", "identity", "flags"]
 
@@ -65,7 +66,7 @@ def settled(pages: Any, bins: Any, nodes: int, context: Deciding, whole: Optiona
     packed = whole.packed(placed) if whole is not None and rounds == 1 else None
     if packed is None:
         packed = placed_rows(pages, placed, rounds).mapInArrow(_stages.pack(), _stages.PACKED)
-    return packed.groupBy("bin").applyInArrow(_stages.settle_packed(context.plan), decisions_kind(context.kind))
+    return over_groups(packed, "bin", _stages.settle_packed(context.plan), decisions_kind(context.kind))
 
 
 def placed_rows(pages: Any, placed: Any, rounds: int) -> Any:

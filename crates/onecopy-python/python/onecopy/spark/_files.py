@@ -6,12 +6,12 @@ import uuid
 from typing import Any, Callable, Iterator, Optional
 
 from pyspark import StorageLevel
-from pyspark.sql.types import StructType
 
 from . import _stages
 from ._decide import PARTS
 from ._pages import FACTS, NARROW, Pages
 from ._plain import spans_of
+from ._tables import schema_of, to_arrow
 
 # Bytes of sketches whose keys are packed together, for a run and for a collection.
 KEYED_BYTES, KEPT_BYTES = 64 << 20, 8 << 20
@@ -46,15 +46,18 @@ class FilePages(Pages):
         run = key_parts(self.given, counts, packing, KEPT_BYTES if to_keep else KEYED_BYTES)
         return self._map(run, "part int, keys binary")
 
+    def over_judged(self, names: list[str], run: Callable[..., Any], columns: str) -> Any:
+        return self._map(judged(self.given, names, run), columns)
+
     def collected(self) -> tuple[Any, Any]:
-        return self.narrow.toArrow(), self.keys.toArrow()
+        return to_arrow(self.narrow), to_arrow(self.keys)
 
     def packed(self, bins: Any) -> Any:
         """The pages of bins (`node`, `component`, `bin`), packed."""
         from ._small.reading import packed
 
         context = self.stored.sparkSession.sparkContext
-        sent = context.broadcast(packed(bins.toArrow().sort_by("node")))
+        sent = context.broadcast(packed(to_arrow(bins).sort_by("node")))
         return self._map(pack(self.given, sent), _stages.PACKED)
 
     def tallies(self) -> list[bytes]:
@@ -79,10 +82,8 @@ def file_pages(
     if dealt is None:
         return None
     spans, size = dealt
-    from pyspark.sql.pandas.types import to_arrow_schema
-
     name = [page] if page in df.columns else page.split(".")
-    arrow = to_arrow_schema(StructType.fromDDL(f"page {kind}")).field("page").type
+    arrow = schema_of(f"page {kind}").field("page").type
     given = (uuid.uuid4().hex[:12], plan, name, arrow, df.columns, [[tuple(span) for span in task] for task in spans])
     tasks = df.sparkSession.range(0, len(spans), 1, len(spans))
     stored = tasks.mapInArrow(_stages.checked(put(given, bits(size // BYTES_A_WORD))), "task int, tally binary")
@@ -140,6 +141,19 @@ def key_parts(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int], siz
                     yield from table(_onecopy.key_parts(pages, aside.plan, counts, packing)).to_batches()
 
     return run
+
+
+def judged(given: tuple[Any, ...], names: list[str], run: Callable[..., Any]) -> Callable[..., Any]:
+    """Tasks to what a function makes of some facts of their judged pages."""
+
+    def over(batches: Iterator[Any]) -> Iterator[Any]:
+        from onecopy.spark._aside import Aside
+
+        aside = Aside(*given)
+        tasks = (task for batch in batches for task in batch.column(0).to_pylist())
+        yield from run(rows for task in tasks for rows in aside.judged(task, names))
+
+    return over
 
 
 def pack(given: tuple[Any, ...], bins: Any) -> Callable[..., Any]:

@@ -15,6 +15,7 @@ from . import _stages
 from ._candidates import Tuning, components
 from ._decide import PARTS, Deciding, decisions_kind
 from ._store import stored
+from ._tables import over_groups
 
 # Numbers of rows begin anew in each partition, above this many bits.
 ROW_BITS = 33
@@ -98,14 +99,14 @@ def in_blocks(contents: Any, blocks: int, plan: str) -> Any:
     for block in range(blocks):
         open_ = table.join(removed.select(F.col("number").alias("page")), "page", "left_anti")
         own = open_.where(block_of("page") == block)
-        within = stored(own.groupBy().applyInArrow(_stages.settle(plan), kind))
+        within = stored(over_groups(own, None, _stages.settle(plan), kind))
         kept = own.join(within.where("winner is null").select("page"), "page")
         lost = within.where("winner is not null")
         if block + 1 < blocks:
             later = open_.where(block_of("page") > block).withColumn("task", block_of("page"))
             copies = F.explode(F.sequence(F.lit(block + 1), F.lit(blocks - 1)).cast("array<long>"))
             beside = later.unionByName(kept.withColumn("task", copies))
-            across = beside.groupBy("task").applyInArrow(_stages.settle(plan), kind)
+            across = over_groups(beside, "task", _stages.settle(plan), kind)
             lost = lost.unionByName(across.where((block_of("page") > block) & (block_of("winner") == block)))
         more = lost.select(F.col("page").alias("number"), "winner", "similarity")
         removed = stored(removed.unionByName(more))
@@ -119,7 +120,7 @@ def grouped(contents: Any, blocks: int, plan: str, tuning: Tuning) -> Any:
     paired = table.withColumn("other", other).where("block <> other")
     low, high = F.least("block", "other"), F.greatest("block", "other")
     tasks = paired.withColumn("task", low * blocks + high).drop("block", "other")
-    found = tasks.groupBy("task").applyInArrow(_stages.settle(plan), decisions_kind("long"))
+    found = over_groups(tasks, "task", _stages.settle(plan), decisions_kind("long"))
     edges = stored(found.select(F.col("page").alias("node"), F.col("group").alias("root")).distinct())
     return components(edges, tuning.edges_in_a_task).toDF("number", "group")
 

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 from . import _stages
 from ._candidates import components
 from ._store import stored
+from ._tables import over_groups
 
 
 def followed(facts: Any, kind: str, edges_in_a_task: int) -> Optional[Any]:
@@ -26,7 +27,5 @@ def followed(facts: Any, kind: str, edges_in_a_task: int) -> Optional[Any]:
         return None
     places = components(edges, edges_in_a_task).withColumnRenamed("node", "address")
     near = placed.select("page", "address", "rank", "identity", "exact", "flags", "links").join(places, "address")
-    found = near.groupBy("component").applyInArrow(
-        _stages.follow_links(), f"page {kind}, target {kind}, revisit boolean, reason string, tested boolean"
-    )
-    return stored(found)
+    columns = f"page {kind}, target {kind}, revisit boolean, reason string, tested boolean"
+    return stored(over_groups(near, "component", _stages.follow_links(), columns))

@@ -13,6 +13,7 @@ from pyspark.sql import types as T
 from .. import _onecopy
 from .._onecopy import OnecopyError
 from . import _stages
+from ._tables import over_groups, to_arrow
 from ._tally import Tally, merged
 
 # The facts of a page. `node` is the first half of the fingerprint: pages with one text have one node.
@@ -27,10 +28,19 @@ SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
     "spark.sql.inMemoryColumnarStorage.batchSize": "1000",
 }
+# Python processes keep memory that a batch needed for the next one: to get it anew took a sixth of their time. Spark has
+# a Python process for each set of such variables.
+ENVIRONMENT = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_TRIM_THRESHOLD_": str(256 << 20),
+    # Larger blocks grow without a copy, and are given back.
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+}
 # A task appraises at least so many bytes of the files.
 BYTES_IN_A_TASK = 128 << 20
 # The driver adds up this many tallies alone.
 TALLIES = 16
+OLDEST_SPARK = (3, 5)
 WHOLE = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 
 
@@ -70,9 +80,13 @@ class Pages(NamedTuple):
 
     def collected(self) -> tuple[Any, Any]:
         """The narrow facts and the keys as Arrow tables, for few pages whose keys were asked for."""
-        rows = self.stored.where("tally is null").drop("sketch", "tally").toArrow()
+        rows = to_arrow(self.stored.where("tally is null").drop("sketch", "tally"))
         is_key = rows["keys"].is_valid()
         return rows.filter(compute.invert(is_key)), rows.filter(is_key).select(["part", "keys"])
+
+    def over_judged(self, names: list[str], run: Callable[..., Any], columns: str) -> Any:
+        """What a function over Arrow batches makes of some facts of judged pages."""
+        return self.facts.where("reason is null").select(*names).mapInArrow(_stages.checked(run), columns)
 
     def packed(self, bins: Any) -> Any:
         """The pages of bins, packed; nothing if they must be joined as rows."""
@@ -83,7 +97,7 @@ class Pages(NamedTuple):
         found = self.stored.where("tally is not null").select("tally")
         if self.tasks > TALLIES:
             parts = found.withColumn("part", F.pmod(F.spark_partition_id(), F.lit(TALLIES)))
-            found = parts.groupBy("part").applyInArrow(_stages.merge_tallies(), "tally binary")
+            found = over_groups(parts, "part", _stages.merge_tallies(), "tally binary")
         return [row["tally"] for row in found.collect()]
 
     def free(self) -> None:
@@ -93,15 +107,18 @@ class Pages(NamedTuple):
 
 @contextmanager
 def settings(spark: Any, wanted: dict[str, str] = SETTINGS) -> Iterator[None]:
-    """Settings of the session while our stages are planned. Refuses older versions of Spark."""
-    if int(spark.version.split(".")[0]) < 4:
-        raise OnecopyError(f"this is Spark {spark.version}, and onecopy needs Spark 4: install pyspark 4")
+    """Settings of the session and of Python processes while our stages are planned. Refuses older versions of Spark."""
+    if tuple(map(int, spark.version.split(".")[:2])) < OLDEST_SPARK:
+        raise OnecopyError(f"this is Spark {spark.version}, and onecopy needs Spark 3.5 or 4: install pyspark 4")
     before = {name: spark.conf.get(name, None) for name in wanted}
     for name, value in wanted.items():
         spark.conf.set(name, value)
+    variables = spark.sparkContext.environment
+    spark.sparkContext.environment = {**variables, **ENVIRONMENT}
     try:
         yield
     finally:
+        spark.sparkContext.environment = variables
         for name, value in before.items():
             spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Optional
 
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import StructType
 
 from ._decide import decisions_kind
 from ._feed import pages_kind
 from ._pages import NARROW
+from ._tables import schema_of
 from ._versions import Store
 
 # The names in these tables of a segment hide older rows.
@@ -50,7 +49,7 @@ class Segments(NamedTuple):
 
     def arrow(self, name: str) -> Any:
         """The columns of a table, as pyarrow knows them."""
-        return to_arrow_schema(StructType.fromDDL(self.schema(name)))
+        return schema_of(self.schema(name))
 
     def read(self, name: str, *folders: str) -> Any:
         """A table of some folders."""

@@ -35,6 +35,31 @@ def checked(run: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
+def over_groups(key: str, run: Callable[..., Any]) -> Callable[..., Any]:
+    """A function over the table of each group, for batches that come in the order of the `key` of groups."""
+
+    def over(batches: Iterator[Any]) -> Iterator[Any]:
+        from onecopy.spark._arrow import groups
+
+        for table in groups(batches, key):
+            yield from run(table).to_batches()
+
+    return checked(over)
+
+
+def over_all(run: Callable[..., Any]) -> Callable[..., Any]:
+    """A function over one table of all batches. It does not run if there are none."""
+
+    def over(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        held = [*batches]
+        if held:
+            yield from run(pyarrow.Table.from_batches(held)).to_batches()
+
+    return checked(over)
+
+
 def look_at_files(schema: Any) -> Callable[..., Any]:
     """Paths of Parquet files to the bytes of their row groups in some columns, or to nothing if Spark must read them."""
 
@@ -235,7 +260,10 @@ def pack(mapped: bool = False) -> Callable[..., Any]:
         def packed(tables: list[Any]) -> Iterator[Any]:
             table = pyarrow.concat_tables(tables)
             narrow = table.drop_columns(["bin", "component", "sketch"]).combine_chunks()
-            for number, rows, sketches in _onecopy.pack_sketches(table.select(["bin", "component", "sketch"])):
+            found = _onecopy.pack_sketches(table.select(["bin", "component", "sketch"]))
+            # Each part is freed once it is sent.
+            while found:
+                number, rows, sketches = found.pop()
                 pages, sink = narrow.take(whole(rows, "uint32")), pyarrow.BufferOutputStream()
                 with pyarrow.ipc.new_stream(sink, pages.schema) as stream:
                     stream.write_table(pages)
@@ -245,8 +273,8 @@ def pack(mapped: bool = False) -> Callable[..., Any]:
         held, size = [], 0
         for batch in batches:
             held.append(pyarrow.Table.from_batches([batch]))
-            # What is mapped from a file takes no memory.
-            size += 0 if mapped else batch.nbytes
+            # What is mapped from a file takes memory only once it is packed.
+            size += batch.nbytes // 2 if mapped else batch.nbytes
             if size >= PACKED_BYTES:
                 yield from packed(held)
                 held, size = [], 0

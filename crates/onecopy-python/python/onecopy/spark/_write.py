@@ -14,9 +14,11 @@ from .._onecopy import OnecopyError
 from . import _stages
 from ._copy import DRAFTS
 from ._copy import write as write_file
+from ._pages import settings
 from ._plain import spans_of
 from ._small.reading import packed
 from ._small.tasks import spread
+from ._tables import to_arrow
 from ._versions import Store
 
 # The driver writes the lists of so many pages, and sends the names of removed ones to all executors.
@@ -48,7 +50,8 @@ def write(found: Any, df: Any, page: str, output: Output) -> None:
     partial = Store(df.sparkSession, f"{store.folder}.partial")
     partial.delete(partial.folder)
     try:
-        done = write_parquet(found, df, page, partial) if output.form == "parquet" else ()
+        with settings(df.sparkSession):
+            done = write_parquet(found, df, page, partial) if output.form == "parquet" else ()
         for name in {"kept", "removed", "groups", "rejected"} - {*done}:
             getattr(found, name).write.format(output.form).save(partial.path(name))
         partial.rename(store)
@@ -63,7 +66,7 @@ def write_parquet(found: Any, df: Any, page: str, partial: Store) -> list[str]:
     if found._read > LINES or codec is None or not can_write(partial.full("kept")):
         return []
     lists = {name: getattr(found, name) for name in ("removed", "groups", "rejected")}
-    rows = {name: frame.toArrow() for name, frame in lists.items()}
+    rows = {name: to_arrow(frame) for name, frame in lists.items()}
     gone = pyarrow.concat_tables([rows[name].select(["page"]) for name in ("removed", "rejected")])
     copied = copy_kept(df, page, partial.full("kept"), (gone, codec))
     for name, frame in lists.items():

@@ -66,15 +66,21 @@ def sketches_of(files: Iterable[tuple[int, str]], sets: Any) -> Iterator[Any]:
 
 def write_moved(pages: Any, newest: int, path: str) -> None:
     """Writes the sketches of pages of earlier segments whose `set` is not the one that they `was` in, if there are any."""
-    from .._copy import write
-    from .._sketches import GROUP_BYTES
-
     was, now, segment = (numbers(pages[name]) for name in ("was", "set", "segment"))
     moved = numpy.flatnonzero((was != now) & (segment < newest))
     if len(moved):
-        table = pages.take(whole(moved[numpy.argsort(now[moved], kind="stable")], "int64")).select(["set", "page", "sketch"])
-        some = max(1, GROUP_BYTES * len(table) // max(table.nbytes, 1))
-        write(path, table.schema.remove_metadata(), [table], "none", some)
+        write_sketches(pages.take(whole(moved, "int64")), path)
+
+
+def write_sketches(pages: Any, path: str) -> None:
+    """Writes the sketches of pages in the order of their `set`, in small row groups."""
+    from .._copy import write
+    from .._sketches import GROUP_BYTES
+
+    order = numpy.argsort(numbers(pages["set"]), kind="stable")
+    table = pages.take(whole(order, "int64")).select(["set", "page", "sketch"])
+    some = max(1, GROUP_BYTES * len(table) // max(table.nbytes, 1))
+    write(path, table.schema.remove_metadata(), [table], "none", some)
 
 
 def groups_with(file: Any, sets: Any) -> list[int]:

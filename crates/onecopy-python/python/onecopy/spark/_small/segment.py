@@ -8,17 +8,17 @@ import pyarrow
 import pyarrow.compute as compute
 import pyarrow.parquet
 from pyarrow import fs
-from pyspark.sql import functions as F
 
 from ... import _onecopy
 from ..._onecopy import OnecopyError
-from .. import _sketches
 from .._copy import DRAFTS
 from .._segments import Segment
+from .._tables import to_arrow
+from .reading import packed
 from .rows import beside, mapped, newest, values, within, without
 from .sets import changed_sets, named
 from .statuses import changes, statuses
-from .tasks import Wanted, edges, find, settle
+from .tasks import Wanted, edges, find, put_sketches, settle
 
 # The driver handles so many pages.
 PAGES = 200_000
@@ -96,11 +96,13 @@ class SmallSegment:
 
     def _write_sketches(self, changed: Any) -> None:
         """Writes the sketches of fresh pages."""
-        spark, judged = self.store.spark, self.update.judged
-        sets = pyarrow.table({"node": changed["node"], "of_node": changed["component"]})
-        placed = judged.join(F.broadcast(spark.createDataFrame(sets)), "node", "left")
-        sketches = placed.select(F.coalesce("of_node", "node").alias("set"), "page", "sketch")
-        _sketches.write(sketches, self.store.path(self.update.tables, "sketches"))
+        sent = self.store.spark.sparkContext.broadcast(packed(changed.select(["node", "component"])))
+        folder = self.store.full(self.update.tables, "sketches")
+        files, name = fs.FileSystem.from_uri(folder)
+        files.create_dir(name, recursive=True)
+        run = put_sketches(folder, self.old.arrow("sketches"), sent)
+        self.update.found.over_judged(["node", "page", "sketch"], run, "pages long").collect()
+        sent.destroy()
 
     def _write(self, changed: Any, settled: Any, before: Any) -> int:
         """Writes all tables but the sketches."""
@@ -137,6 +139,6 @@ def unhidden(rows: Any, *others: Any) -> Any:
 def names_of(dead: Any, kind: Any) -> Optional[Any]:
     """The names of dead pages; nothing if there are too many for the driver."""
     if hasattr(dead, "sparkSession"):
-        dead = dead.select(dead.columns[0]).limit(PAGES + 1).toArrow().column(0)
+        dead = to_arrow(dead.select(dead.columns[0]).limit(PAGES + 1)).column(0)
         return None if len(dead) > PAGES else values(dead.cast(kind))
     return values(pyarrow.array([] if dead is None else list(dead), kind))

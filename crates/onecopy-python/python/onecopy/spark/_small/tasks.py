@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any, Iterator, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 import pyarrow
 
 from .. import _stages
 from .._segments import Segments
+from .._tables import to_arrow
 from .reading import packed, unpacked
 
 # Words of sketches that a task reads at once.
 WORDS = 32 << 20
+# Bytes of sketches that are sorted together.
+TO_WRITE = 256 << 20
 
 
 class Wanted(NamedTuple):
@@ -41,7 +44,7 @@ def spread(spark: Any, run: Any, tasks: list[Any], least: int = 1) -> list[Any]:
                 for result in run(iter(tasks[number::slices])):
                     yield pyarrow.RecordBatch.from_arrays([blobs([pickle.dumps(result)])], ["result"])
 
-    found = spark.range(0, slices, 1, slices).mapInArrow(_stages.checked(work), "result binary").toArrow()
+    found = to_arrow(spark.range(0, slices, 1, slices).mapInArrow(_stages.checked(work), "result binary"))
     return [pickle.loads(result.as_buffer()) for result in found["result"]]
 
 
@@ -99,6 +102,30 @@ def edges(segments: Segments, fresh: Any, plan: str) -> Any:
     found = spread(segments.store.spark, _stages.checked(run), paths)
     sent.destroy()
     return pyarrow.concat_tables(unpacked(data) for data in found)
+
+
+def put_sketches(folder: str, schema: Any, sets: Any) -> Callable[..., Any]:
+    """Writes the sketches of pages (`node`, `page`, `sketch`), each task its own in files of limited size.
+
+    `sets` has the name of each set as the `component` of its nodes. A lone node is a set by itself.
+    """
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        from onecopy.spark._arrow import in_tables, whole
+        from onecopy.spark._small.reading import unpacked, write_sketches
+        from onecopy.spark._small.rows import mapped
+        from pyspark import TaskContext
+
+        task, named = TaskContext.get().partitionId(), unpacked(sets.value).combine_chunks()
+        node, component = (named[name].combine_chunks() for name in ("node", "component"))
+        for number, pages in enumerate(in_tables(batches, TO_WRITE)):
+            pages = pages.append_column("set", mapped(pages["node"].combine_chunks(), node, component))
+            path = f"{folder}/fresh-{task:05}-{number:03}.parquet"
+            write_sketches(pages.select(schema.names).cast(schema), path)
+            yield pyarrow.RecordBatch.from_arrays([whole([len(pages)], "int64")], ["pages"])
+
+    return run
 
 
 def settle(segments: Segments, bins: list[tuple[int, Any]], plan: str) -> Any:
