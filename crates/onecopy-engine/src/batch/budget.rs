@@ -75,7 +75,7 @@ impl Budget {
             segments: (limit / 2).saturating_sub(OVERHEAD + job.threads as u64 * OVERHEAD_A_THREAD),
             seen: (limit / 16 / BYTES_A_FINGERPRINT) as usize,
             rarity_bits,
-            rarity_tables: (1 + (limit / 64 >> rarity_bits) as usize).min(job.threads).min(cores()),
+            rarity_tables: (1 + ((limit / 64) >> rarity_bits) as usize).min(job.threads).min(cores()),
             rarity_share: COUNTED << counters.saturating_sub(CACHED_BITS + 2).min(16),
             sort: fifth,
             outlines: limit / 16,
