@@ -250,6 +250,18 @@ fn a_list_of_all_pages_is_no_main_content_of_a_short_page() {
 }
 
 #[test]
+fn links_outside_an_article_lead_to_others() {
+    let teaser =
+        "The river stood over the road to the mill by noon, and nobody in the valley had expected that. ";
+    let own = "<p>Returns how many seconds have passed on this clock since it was started.</p>";
+    let links: String =
+        (0..4).map(|n| format!("<a href=p{n}><div>{n} {}</div></a>", teaser.repeat(3))).collect();
+    let page = |open: &str, close: &str| format!("<body>{open}<h1>Clock</h1>{own}{close}<div>{links}</div>");
+    let found = text(&page("<article>", "</article>"), Content::Main);
+    assert!(found.contains("have passed") && !found.contains("river"), "{found}");
+}
+
+#[test]
 fn the_foot_of_a_page_is_no_main_content_and_that_of_an_article_may_be() {
     let foot = "<p>Report a fault, or suggest a change, to the people who write these pages. Use of these pages is \
                 subject to the terms of the licence, which also covers the examples in them.</p>";

@@ -168,7 +168,7 @@ pub(crate) fn similarity(
     evidence: usize,
     words: impl FnOnce() -> Option<[CoveredWords; 2]>,
 ) -> f64 {
-    let Common { shared, sizes: [a, b], subjects, renamed, .. } = *common;
+    let Common { shared, sizes: [a, b], subjects, .. } = *common;
     let SharedShingles { both, first, second, rest } = shared;
     let agreement = agreement(shared, a.main, b.main);
     let whole = resemblance(both + first + second + rest, a.all, b.all);
@@ -182,8 +182,7 @@ pub(crate) fn similarity(
     let counts = subjects == Subjects::Same || templates == Templates::Two;
     let Some(words) = counts.then(words).flatten() else { return value };
     let by_words = if subjects == Subjects::Same { by(WORDS, word_agreement(words, main)) } else { 0.0 };
-    let is_named = subjects == Subjects::Same && !renamed;
-    let by_stretch = if templates == Templates::Two { by_stretch(words, is_named, proof, main) } else { 0.0 };
+    let by_stretch = if templates == Templates::Two { by_stretch(words, common, proof) } else { 0.0 };
     value.max(by_words).max(by_stretch)
 }
 
@@ -224,15 +223,17 @@ fn word_agreement([a, b]: [CoveredWords; 2], main: f64) -> f64 {
     mutual(a.shared as f64, b.shared as f64, a.all as f64, b.all as f64).min(main / WORDS_PART)
 }
 
-/// The similarity of two pages by their stretches, if they have two templates. `is_named` says whether their titles give them
-/// one name.
-fn by_stretch(words: [CoveredWords; 2], is_named: bool, proof: usize, main: f64) -> f64 {
-    let has_hardly_more = |page: CoveredWords| 10 * page.shared >= 9 * page.all;
-    let weight = match is_named {
-        true => STRETCH,
-        false if words.into_iter().any(has_hardly_more) => UNNAMED_STRETCH,
-        false => return 0.0,
+/// The similarity of two pages by their stretches, if they have two templates. If each title has a word of its own, the names
+/// of two sites differ, or those of two files with one licence: then one of the pages must have hardly anything else.
+fn by_stretch(words: [CoveredWords; 2], common: &Common, proof: usize) -> f64 {
+    let Common { shared, sizes, subjects, renamed, .. } = *common;
+    let has_hardly_more = words.into_iter().any(|page| 10 * page.shared >= 9 * page.all);
+    let weight = match subjects == Subjects::Same {
+        true if has_hardly_more || !renamed => STRETCH,
+        false if has_hardly_more => UNNAMED_STRETCH,
+        _ => return 0.0,
     };
+    let main = resemblance(shared.both, sizes[0].main, sizes[1].main);
     let [a, b] = words;
     let agreement = mutual(a.inside as f64, b.inside as f64, a.stretch as f64, b.stretch as f64);
     weight.weigh(agreement, proof).min(main / STRETCH_PART)

@@ -15,15 +15,21 @@ pub type Judgement = (usize, i32);
 pub fn remove(page: &PageFeatures<'_>, judged: &mut Vec<Judgement>) -> i32 {
     let tree = page.tree;
     remove_all(judged, tree, |index| is_frame(index, tree));
-    let least = least(judged, tree);
-    let Some(headline) = page.headline.filter(|headline| is_in(*headline, Hint::HeadingTag, tree)) else {
-        return least;
+    let mut least = least_sum(judged, tree);
+    let kept = |judged: &[Judgement], least: i32| -> Vec<usize> {
+        judged.iter().filter(|(_, sum)| *sum >= least).map(|(index, _)| *index).collect()
     };
-    if !is_list_before(headline, judged.iter().filter(|(_, sum)| *sum >= least), tree) {
-        return least;
+    if has_article(&kept(judged, least), tree) {
+        remove_all(judged, tree, |index| is_link(index, tree) && !is_in(index, Hint::ArticleTag, tree));
+        least = least_sum(judged, tree);
     }
-    remove_all(judged, tree, |index| index < headline && is_link(index, tree));
-    self::least(judged, tree)
+    let headline = page.headline.filter(|headline| is_in(*headline, Hint::HeadingTag, tree));
+    if let Some(headline) = headline.filter(|headline| is_list_before(*headline, &kept(judged, least), tree))
+    {
+        remove_all(judged, tree, |index| index < headline && is_link(index, tree));
+        least = least_sum(judged, tree);
+    }
+    least
 }
 
 /// Whether a block is navigation or the foot of the page, by its elements.
@@ -41,13 +47,18 @@ fn is_link(index: usize, tree: &Tree) -> bool {
     count.linked >= count.words
 }
 
+/// Whether an article is among these blocks. Links outside it lead to other articles.
+fn has_article(kept: &[usize], tree: &Tree) -> bool {
+    kept.iter().any(|&index| is_in(index, Hint::ArticleTag, tree) && !is_link(index, tree))
+}
+
 /// Whether links before the headline are most of these blocks.
-fn is_list_before<'a>(headline: usize, kept: impl Iterator<Item = &'a Judgement>, tree: &Tree) -> bool {
+fn is_list_before(headline: usize, kept: &[usize], tree: &Tree) -> bool {
     let (mut linked, mut words) = (0, 0);
-    for (index, _) in kept {
-        let count = &tree.blocks[*index].count;
+    for &index in kept {
+        let count = &tree.blocks[index].count;
         words += count.words;
-        linked += if *index < headline { count.linked } else { 0 };
+        linked += if index < headline { count.linked } else { 0 };
     }
     2 * linked > words
 }
@@ -59,7 +70,7 @@ fn remove_all(judged: &mut Vec<Judgement>, tree: &Tree, is_removed: impl Fn(usiz
     }
 }
 
-fn least(judged: &[Judgement], tree: &Tree) -> i32 {
+fn least_sum(judged: &[Judgement], tree: &Tree) -> i32 {
     let weighed: Vec<(u32, i32)> =
         judged.iter().map(|&(index, sum)| (tree.blocks[index].count.words, sum)).collect();
     sum_min(&weighed)
