@@ -248,8 +248,8 @@ pub enum Words {
     Runs,
     /// A dictionary cuts runs into words. Marks such as vowel signs belong to the word around them.
     Segmented,
-    /// Segmented on HTML pages that are compared by main content. In other text, runs are cut only if they are very
-    /// long.
+    /// Segmented on HTML pages that are compared by main content, and on texts of a few runs. In other text, runs of Chinese
+    /// and Japanese are cut only if they are very long, and all runs of the other scripts.
     #[default]
     Auto,
 }

@@ -8,7 +8,8 @@ mod tags;
 use std::borrow::Cow;
 
 use crate::page::address::resolve;
-use tags::{StartTag, Tags, decoded};
+use crate::page::html::decoded;
+use tags::{StartTag, Tags};
 
 /// How many bytes of a page are read. Scripts and styles make heads long. Among 755 canonical links on real pages,
 /// every seventh came after the first 64 KiB, and none after this limit.
@@ -87,7 +88,7 @@ impl HeadFields {
 
     /// Keeps the first title, up to a limit.
     fn title(&mut self, text: &[u8]) {
-        let text = || decoded(&String::from_utf8_lossy(&text[..text.len().min(TITLE_BYTES)])).into_owned();
+        let text = || decoded(&text[..text.len().min(TITLE_BYTES)]);
         self.title = self.title.take().or_else(|| Some(text()));
     }
 
@@ -158,8 +159,8 @@ mod tests {
     #[test]
     fn the_first_title_counts() {
         assert_eq!(
-            title("<html><head><title lang=en>Salt &amp; pepper</TITLE ><title>no</title>"),
-            "Salt & pepper"
+            title("<html><head><title lang=en>Salt &amp;&nbsp;pepper</TITLE ><title>no</title>"),
+            "Salt &\u{a0}pepper"
         );
         assert_eq!(title("<head><script><title>no</title></script><title>a</title></head>"), "a");
         assert_eq!(title("<head><title>never closed"), "never closed");

@@ -8,6 +8,7 @@
 //! feature   block  → numbers                  itself, its neighbours, its boxes, its place, its page
 //! model     numbers → likely content or not   learnt from pages that people marked; integers only
 //! context   likely? → numbers                 the first judgement of the blocks around, for a second one
+//! frame     likely? → likely?                  without navigation, the foot, and a list of links before the headline
 //! choice    likely? → main content            the blocks with the best expected F1
 //! ```
 //! The stages accept any text. Their time is proportional to its length, except for sorting its blocks.
@@ -30,8 +31,10 @@ use main::context::CONTEXT;
 #[doc(hidden)]
 pub use main::context::{Judged, context};
 use main::feature::{FEATURES, PageFeatures, ROOM};
+use main::frame::Judgement;
 use main::model::{Batch, LANES};
-use main::{choice, model};
+use main::{frame, model};
+pub(super) use markup::entity::decoded;
 use tree::Tree;
 
 /// If the main content has fewer words than this and the page has more than three times as many, all text is
@@ -118,7 +121,7 @@ fn main_blocks(tree: &Tree) -> Vec<usize> {
         let sums = model::judge(&batch);
         judged.extend(some.iter().zip(sums).map(|(&index, sum)| page.judged(index, sum)));
     }
-    let mut sums = Vec::with_capacity(blocks.len());
+    let mut sums: Vec<Judgement> = Vec::with_capacity(blocks.len());
     // Each block is described twice instead of stored: a page may have tens of thousands of blocks.
     context(&judged, |at, numbers| {
         page.describe(blocks[at], &mut features);
@@ -126,16 +129,11 @@ fn main_blocks(tree: &Tree) -> Vec<usize> {
         let lane = at % LANES;
         batch.put(lane, &features);
         if lane + 1 == LANES || at + 1 == blocks.len() {
-            sums.extend(
-                judged[at - lane..]
-                    .iter()
-                    .zip(model::judge_again(&batch))
-                    .map(|(block, sum)| (block.words, sum)),
-            );
+            sums.extend(blocks[at - lane..].iter().copied().zip(model::judge_again(&batch)));
         }
     });
-    let sum_min = choice::sum_min(&sums);
-    let kept = blocks.into_iter().zip(sums).filter(|(_, (_, sum))| *sum >= sum_min);
+    let sum_min = frame::remove(&page, &mut sums);
+    let kept = sums.into_iter().filter(|(_, sum)| *sum >= sum_min);
     without_headline(kept.map(|(index, _)| index).collect(), &page)
 }
 

@@ -131,10 +131,7 @@ fn first_pass(text: &str, written: Written, rules: &CanonicalRules, out: &mut Ca
         return Some(Words::Runs);
     }
     fold(text, written, out);
-    match out.census.is_cut(rules.words) {
-        true => Some(rules.words),
-        false => (!plain).then_some(Words::Runs),
-    }
+    out.census.cut(rules.words, out.count).or((!plain).then_some(Words::Runs))
 }
 
 /// Whether the fast pass supports the rules, provided that words are runs.

@@ -1,9 +1,7 @@
 //! HTML → the addresses that a page links to.
 
-use memchr::memchr;
-
 use super::markup::attribute::Attributes;
-use super::markup::entity;
+use super::markup::entity::decoded;
 use super::markup::scan::Token;
 use super::markup::tag::Tag;
 use super::markup::visible::Visible;
@@ -62,19 +60,6 @@ fn is_nofollow(attributes: &[u8]) -> bool {
 
 fn attribute<'a>(attributes: &'a [u8], wanted: &[u8]) -> Option<&'a [u8]> {
     Attributes::new(attributes).find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value)
-}
-
-fn decoded(value: &[u8]) -> String {
-    let mut out = Vec::with_capacity(value.len());
-    let mut rest = value;
-    while let Some(at) = memchr(b'&', rest) {
-        out.extend_from_slice(&rest[..at]);
-        let (c, length) = entity::decode(&rest[at..]).unwrap_or(('&', 1));
-        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-        rest = &rest[at + length..];
-    }
-    out.extend_from_slice(rest);
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ pub(super) mod article;
 pub(super) mod choice;
 pub(super) mod context;
 pub(super) mod feature;
+pub(super) mod frame;
 pub(super) mod model;
 pub(super) mod repeat;
 pub(super) mod section;

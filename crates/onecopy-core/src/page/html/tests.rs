@@ -228,6 +228,51 @@ fn parts_are_the_main_content_in_all_text() {
     assert_eq!(html_to_parts("", &mut String::new()), MainContent::default());
 }
 
+/// A page with ten words of its own and a list of links to all pages, in `open` and `close`.
+fn stub(open: &str, close: &str) -> String {
+    let links: String = (0..300)
+        .map(|n| format!("<li><a href=p{n}.html>module{n}.function_{n}.attribute</a></li>\n"))
+        .collect();
+    format!(
+        "<title>Seconds of a clock</title><body>{open}<ul>{links}</ul>{close}<div class=body><h1>Seconds of a clock</h1>\
+         <p>Returns how many seconds have passed on this clock.</p></div>"
+    )
+}
+
+#[test]
+fn a_list_of_all_pages_is_no_main_content_of_a_short_page() {
+    for (open, close) in [("<div>", "</div>"), ("<nav>", "</nav>"), ("<div class=tocset>", "</div>")] {
+        let found = text(&stub(open, close), Content::Main);
+        assert!(found.contains("have passed") && !found.contains("function_7"), "{open}: {found}");
+    }
+    let list = stub("<div>", "</div>").replace("<div class=body><h1>Seconds of a clock</h1>", "<div>");
+    assert!(text(&list, Content::Main).contains("function_7"), "a page that is a list");
+}
+
+#[test]
+fn links_outside_an_article_lead_to_others() {
+    let teaser =
+        "The river stood over the road to the mill by noon, and nobody in the valley had expected that. ";
+    let own = "<p>Returns how many seconds have passed on this clock since it was started.</p>";
+    let links: String =
+        (0..4).map(|n| format!("<a href=p{n}><div>{n} {}</div></a>", teaser.repeat(3))).collect();
+    let page = |open: &str, close: &str| format!("<body>{open}<h1>Clock</h1>{own}{close}<div>{links}</div>");
+    let found = text(&page("<article>", "</article>"), Content::Main);
+    assert!(found.contains("have passed") && !found.contains("river"), "{found}");
+}
+
+#[test]
+fn the_foot_of_a_page_is_no_main_content_and_that_of_an_article_may_be() {
+    let foot = "<p>Report a fault, or suggest a change, to the people who write these pages. Use of these pages is \
+                subject to the terms of the licence, which also covers the examples in them.</p>";
+    let page = |html: &str| format!("<title>Clock</title><body>{html}");
+    let outside =
+        text(&page(&format!("<main><p>No use of it.</p></main><footer>{foot}</footer>")), Content::Main);
+    assert_eq!(outside, "No use of it.\n");
+    let all_foot = text(&page(&format!("<footer>{foot}</footer>")), Content::Main);
+    assert!(all_foot.contains("Report"), "a page with nothing else: {all_foot}");
+}
+
 /// A page of an article and a box that may be hidden.
 fn with_box(attribute: &str, repeats: usize) -> String {
     let prose = "It rained all night on the hills, and the river stood over the road to the mill by noon. ";

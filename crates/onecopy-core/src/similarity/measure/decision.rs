@@ -72,8 +72,9 @@ const OTHER_SUBJECT: Weight = Weight { least: 0.6, ..SHINGLES };
 /// The weight of words, if titles name the same subject. The lists of members of two classes differ in the name alone
 /// and have one title. They share 25 shingles, and agree by too little at this weight.
 const WORDS: Weight = Weight { least: 0.6, doubt: 8.0, spared: 4 };
-/// The least weight of a difference between pages of one template.
-const ONE_TEMPLATE: f64 = 1.0;
+/// The least weight of a difference between pages of one template, and how much more if little is shared. With a doubt of 8,
+/// eleven of the 8,600 removals from whole manuals join indexes of different letters (docs/QUALITY.md).
+const ONE_TEMPLATE: (f64, f64) = (1.0, 12.0);
 /// The weight of words in a stretch, if titles name the same subject. Two notices about installation share 45 words and
 /// nothing else, so a stretch needs more than other evidence.
 const STRETCH: Weight = Weight { least: 3.0, doubt: 8.0, spared: 30 };
@@ -140,6 +141,8 @@ pub(crate) struct Common {
     /// The numbers of shingles of both.
     pub sizes: [PageSize; 2],
     pub subjects: Subjects,
+    /// Whether a word of one subject is missing in the other title, which has a word of its own in its place.
+    pub renamed: bool,
     /// Whether the least of all shingles outside main content is the same on both.
     pub kindred: bool,
 }
@@ -179,7 +182,7 @@ pub(crate) fn similarity(
     let counts = subjects == Subjects::Same || templates == Templates::Two;
     let Some(words) = counts.then(words).flatten() else { return value };
     let by_words = if subjects == Subjects::Same { by(WORDS, word_agreement(words, main)) } else { 0.0 };
-    let by_stretch = if templates == Templates::Two { by_stretch(words, subjects, proof, main) } else { 0.0 };
+    let by_stretch = if templates == Templates::Two { by_stretch(words, common, proof) } else { 0.0 };
     value.max(by_words).max(by_stretch)
 }
 
@@ -230,14 +233,17 @@ fn word_agreement([a, b]: [CoveredWords; 2], main: f64) -> f64 {
     mutual(a.shared as f64, b.shared as f64, a.all as f64, b.all as f64).min(main / WORDS_PART)
 }
 
-/// The similarity of two pages by their stretches, if they have two templates.
-fn by_stretch(words: [CoveredWords; 2], subjects: Subjects, proof: usize, main: f64) -> f64 {
-    let has_hardly_more = |page: CoveredWords| 10 * page.shared >= 9 * page.all;
-    let weight = match subjects {
-        Subjects::Same => STRETCH,
-        _ if words.into_iter().any(has_hardly_more) => UNNAMED_STRETCH,
+/// The similarity of two pages by their stretches, if they have two templates. If each title has a word of its own, the names
+/// of two sites differ, or those of two files with one licence: then one of the pages must have hardly anything else.
+fn by_stretch(words: [CoveredWords; 2], common: &Common, proof: usize) -> f64 {
+    let Common { shared, sizes, subjects, renamed, .. } = *common;
+    let has_hardly_more = words.into_iter().any(|page| 10 * page.shared >= 9 * page.all);
+    let weight = match subjects == Subjects::Same {
+        true if has_hardly_more || !renamed => STRETCH,
+        false if has_hardly_more => UNNAMED_STRETCH,
         _ => return 0.0,
     };
+    let main = resemblance(shared.both, sizes[0].main, sizes[1].main);
     let [a, b] = words;
     let agreement = mutual(a.inside as f64, b.inside as f64, a.stretch as f64, b.stretch as f64);
     weight.weigh(agreement, proof).min(main / STRETCH_PART)
@@ -246,8 +252,8 @@ fn by_stretch(words: [CoveredWords; 2], subjects: Subjects, proof: usize, main: 
 impl Weight {
     /// This weight for pages with such templates.
     fn between(self, templates: Templates) -> Weight {
-        let least = if templates == Templates::One { self.least.max(ONE_TEMPLATE) } else { self.least };
-        Weight { least, ..self }
+        let (least, doubt) = if templates == Templates::One { ONE_TEMPLATE } else { (0.0, 0.0) };
+        Weight { least: self.least.max(least), doubt: self.doubt.max(doubt), ..self }
     }
 
     /// The similarity of pages with this agreement; `proof` is how much they share beyond what proves nothing.
@@ -281,7 +287,7 @@ mod tests {
 
     /// The similarity of pages whose words are not known.
     fn similar(shared: SharedShingles, sizes: [PageSize; 2], subjects: Subjects, evidence: usize) -> f64 {
-        similarity(&Common { shared, sizes, subjects, kindred: false }, evidence, || None)
+        similarity(&Common { shared, sizes, subjects, renamed: false, kindred: false }, evidence, || None)
     }
 
     /// Words in shared shingles, of which all are in the stretch.
@@ -313,12 +319,12 @@ mod tests {
                 for subjects in [Subjects::Unclear, Subjects::Other, Subjects::Same] {
                     for [x, y] in [[none; 2], [Some(words), Some([words[1], words[0]])]] {
                         let value = similarity(
-                            &Common { shared: there, sizes: one, subjects, kindred: false },
+                            &Common { shared: there, sizes: one, subjects, renamed: false, kindred: false },
                             2,
                             || x,
                         );
                         let again = similarity(
-                            &Common { shared: back, sizes: other, subjects, kindred: false },
+                            &Common { shared: back, sizes: other, subjects, renamed: false, kindred: false },
                             2,
                             || y,
                         );
@@ -358,7 +364,8 @@ mod tests {
     fn words_count_for_little_text_too_if_whole_pages_are_alike() {
         let shared = SharedShingles { both: 19, rest: 36, ..SharedShingles::default() };
         let similar = |subjects| {
-            let common = Common { shared, sizes: pages((24, 60), (23, 59)), subjects, kindred: false };
+            let common =
+                Common { shared, sizes: pages((24, 60), (23, 59)), subjects, renamed: false, kindred: false };
             similarity(&common, EVIDENCE, || Some([covered(27, 28), covered(27, 27)]))
         };
         assert_eq!(similar(Subjects::Same), 55.0 / 64.0);
@@ -373,6 +380,7 @@ mod tests {
                 shared,
                 sizes: pages((200, 1_000), (200, 1_000)),
                 subjects: Subjects::Same,
+                renamed: false,
                 kindred: false,
             };
             similarity(&common, EVIDENCE, || Some([covered(180, 200); 2]))
@@ -387,7 +395,7 @@ mod tests {
         let similar = |shared: usize, gap: usize, rest: usize, subjects: Subjects| {
             let shingles = SharedShingles { both: shared - 4, rest, ..SharedShingles::default() };
             let sizes = pages((shared + 40, 400), (shared + 40, 400));
-            let common = Common { shared: shingles, sizes, subjects, kindred: false };
+            let common = Common { shared: shingles, sizes, subjects, renamed: false, kindred: false };
             similarity(&common, EVIDENCE, || Some([words(shared, shared + 44, gap); 2]))
         };
         assert_eq!(similar(120, 0, 0, Subjects::Same), 1.0);
@@ -398,12 +406,24 @@ mod tests {
         assert!(similar(120, 2, 0, Subjects::Same) > 0.8 && similar(120, 9, 0, Subjects::Same) < 0.8, "gaps");
         assert!(similar(120, 0, 100, Subjects::Same) < 0.8, "templates that are not two");
         assert!(similar(120, 0, 0, Subjects::Other) < 0.8, "two subjects, and both pages have more");
+        let common = Common {
+            shared: SharedShingles { both: 116, ..SharedShingles::default() },
+            sizes: pages((160, 400), (160, 400)),
+            subjects: Subjects::Same,
+            renamed: true,
+            kindred: false,
+        };
+        assert!(
+            similarity(&common, EVIDENCE, || Some([words(120, 164, 0); 2])) < 0.8,
+            "two files, one licence"
+        );
         let clean = || Some([words(120, 164, 0), words(120, 124, 0)]);
         let shared = SharedShingles { both: 116, ..SharedShingles::default() };
         let common = Common {
             shared,
             sizes: pages((160, 400), (120, 400)),
             subjects: Subjects::Other,
+            renamed: false,
             kindred: false,
         };
         assert_eq!(similarity(&common, EVIDENCE, clean), 1.0, "one page has hardly more");

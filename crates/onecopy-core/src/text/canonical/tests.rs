@@ -24,7 +24,7 @@ fn words_are_lower_cased_runs_of_letters_digits_and_underscores() {
     assert_eq!(folded(" \n\t—…"), "");
     assert_eq!(folded("Ελλάς ΟΔΟΣ"), "ελλάσ οδοσ");
     assert_eq!(folded("ЁЖИК в тумане"), "ёжик в тумане");
-    assert_eq!(folded("重复的网页,很多。"), "重复的网页 很多");
+    assert_eq!(folded("重复的网页,很多。a b c"), "重复的网页 很多 a b c");
 }
 
 #[test]

@@ -24,6 +24,20 @@ pub fn decode(text: &[u8]) -> Option<(char, usize)> {
     }
 }
 
+/// `value` with its character references decoded.
+pub fn decoded(value: &[u8]) -> String {
+    let mut out = Vec::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(at) = memchr::memchr(b'&', rest) {
+        out.extend_from_slice(&rest[..at]);
+        let (c, length) = decode(&rest[at..]).unwrap_or(('&', 1));
+        out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        rest = &rest[at + length..];
+    }
+    out.extend_from_slice(rest);
+    String::from_utf8_lossy(&out).into_owned()
+}
+
 fn number(text: &[u8]) -> Option<(char, usize)> {
     let hex = matches!(text.get(2), Some(b'x' | b'X'));
     let (start, base) = if hex { (3, 16) } else { (2, 10) };

@@ -9,6 +9,8 @@ struct Census {
     main: usize,
     rest: usize,
     subject: usize,
+    /// All words of the title.
+    title: usize,
 }
 
 fn census(sketch: &[u64]) -> Census {
@@ -17,6 +19,7 @@ fn census(sketch: &[u64]) -> Census {
         census.main += usize::from(is_main(word));
         census.rest += usize::from(is_elsewhere(word));
         census.subject += usize::from(word & TAG == SUBJECT);
+        census.title += usize::from(!is_main(word) && !is_elsewhere(word));
     }
     // The last word of a separated page is no shingle.
     census.rest -= usize::from(super::is_told(sketch));
@@ -38,13 +41,14 @@ fn each_shared(a: &[u64], b: &[u64], mut visit: impl FnMut(u64, u64)) {
 
 /// Counts the words of two pages.
 pub(super) fn common(a: &[u64], b: &[u64]) -> Common {
-    let (mut counts, mut named) = ([0; 4], [0; 2]);
+    let (mut counts, mut named, mut titled) = ([0; 4], [0; 2], 0);
     each_shared(a, b, |x, y| {
         if is_main(x) || is_elsewhere(x) {
             counts[usize::from(!is_main(x)) + 2 * usize::from(!is_main(y))] += 1;
         } else {
             named[0] += usize::from(x & TAG == SUBJECT);
             named[1] += usize::from(y & TAG == SUBJECT);
+            titled += 1;
         }
     });
     // Both sketches end with `TOLD` if both pages are separated, and that is no shingle.
@@ -54,7 +58,9 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> Common {
     let sizes = pages.map(|page| PageSize { main: page.main, all: page.main + page.rest });
     let [one, other] = [a, b].map(least_outside);
     let kindred = one.is_some() && one == other;
-    Common { shared, sizes, kindred, subjects: subjects_of(named, pages.map(|page| page.subject)) }
+    let is_missing = |page: usize| named[page] < pages[page].subject && titled < pages[1 - page].title;
+    let renamed = is_missing(0) || is_missing(1);
+    Common { shared, sizes, kindred, renamed, subjects: subjects_of(named, pages.map(|page| page.subject)) }
 }
 
 /// The least shingle outside main content.
