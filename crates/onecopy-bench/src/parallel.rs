@@ -178,7 +178,7 @@ mod tests {
         // Waiting cannot be more than all, and noise cannot be less than nothing.
         assert_eq!(of(time("rank", 1.0, 1.0), time("rank", 9.0, 0.1)).alone, 1.0);
         assert_eq!(of(time("read", 1.0, 1.0), time("read", 0.4, 1.0)).alone, 0.0);
-        // Of several runs, the one that others disturbed least.
+        // The run counts that others disturbed least.
         let (one, all) =
             ([time("rank", 5.0, 4.0), time("rank", 4.0, 4.0)], [(3.0, 4.0), (2.5, 4.0), (4.0, 4.1)]);
         let all = all.map(|(seconds, cpu)| time("rank", seconds, cpu));

@@ -249,7 +249,7 @@ pub enum Words {
     /// A dictionary cuts runs into words. Marks such as vowel signs belong to the word around them.
     Segmented,
     /// Segmented on HTML pages that are compared by main content, and on texts of a few runs. In other text, runs of Chinese
-    /// and Japanese are cut only if they are very long, and all runs of the other scripts.
+    /// and Japanese are cut only if they are very long, and runs of the other scripts if they are longer than a name.
     #[default]
     Auto,
 }

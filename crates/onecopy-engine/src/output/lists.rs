@@ -82,7 +82,7 @@ impl Lists<'_> {
         Ok(())
     }
 
-    /// The groups, and names of pages. Those of groups are at hand: each winner and each member of a group is named.
+    /// The groups, and names of pages. Those of groups are kept in memory: each winner and each member of a group is named.
     fn named_groups(&self) -> Result<(Names<'_>, Grouped)> {
         let mut names = Names::new(self.segments, &self.inputs.sources);
         let grouped = self.decisions.grouped();

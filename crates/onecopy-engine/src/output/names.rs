@@ -65,7 +65,7 @@ impl<'a> Names<'a> {
         Names { segments, sources, first_lines, at_hand: Vec::new() }
     }
 
-    /// Keeps the names of `pages` at hand, unless they take more than `memory`. Threads read the segments on disk.
+    /// Keeps the names of `pages` in memory, unless they take more than `memory`. Threads read the segments on disk.
     pub(crate) fn keep(&mut self, pages: &[PageId], memory: u64, threads: usize) -> Result<()> {
         if self.segments.in_memory() {
             return Ok(());

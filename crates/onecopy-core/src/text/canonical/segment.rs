@@ -18,8 +18,10 @@ use crate::config::Words;
 /// such runs, none is longer than 94. With punctuation, clauses serve as words, and the rule stays the same as in
 /// other tools. Text without punctuation has runs of hundreds of characters.
 const RUN_CHARS: usize = 96;
-/// Under [`Words::Auto`], a page with Chinese characters or kana and fewer runs than this is cut throughout. It would be a
-/// single shingle, so a page that differs in one character would share nothing with it.
+/// The same for letters of Thai, Lao, Khmer and Burmese. The name of a language in a menu is shorter.
+const COMPLEX_CHARS: usize = 12;
+/// Under [`Words::Auto`], a page with such letters and fewer runs than this is cut throughout. It would be a single shingle,
+/// so a page that differs in one character would share nothing with it.
 const FEW_RUNS: usize = 5;
 
 /// Counts of the letters of scripts without spaces on a page.
@@ -59,8 +61,10 @@ impl Census {
         let is_cut = match words {
             Words::Runs => false,
             Words::Segmented => self.most_dense + self.complex + self.marks > 0,
-            Words::Auto if self.most_dense > 0 && runs < FEW_RUNS => return Some(Words::Segmented),
-            Words::Auto => self.most_dense > RUN_CHARS || self.complex > 0,
+            Words::Auto if self.most_dense + self.complex > 0 && runs < FEW_RUNS => {
+                return Some(Words::Segmented);
+            }
+            Words::Auto => self.most_dense > RUN_CHARS || self.complex > COMPLEX_CHARS,
         };
         is_cut.then_some(words)
     }
@@ -69,7 +73,8 @@ impl Census {
 /// Whether [`Words::Auto`] cuts this run of a page with many. It decides run by run, so that a page and its near copy are
 /// never cut in two ways.
 pub(super) fn needs_cut(run: &str) -> bool {
-    run.chars().any(is_complex) || run.chars().filter(|c| is_dense(*c)).count() > RUN_CHARS
+    let count = |of: fn(char) -> bool| run.chars().filter(|c| of(*c)).count();
+    count(is_dense) > RUN_CHARS || count(|c| is_complex(c) && !is_mark(c)) > COMPLEX_CHARS
 }
 
 /// Whether `c` is a Chinese character or kana.

@@ -88,7 +88,7 @@ fn no_length_separates_pages_that_are_nearly_equal() {
         let ends: Vec<usize> = page.char_indices().map(|(at, _)| at).filter(|at| *at >= 180).collect();
         for pair in ends.windows(2) {
             let found = similarity(&page[..pair[0]], &page[..pair[1]], &Config::default());
-            assert!(found > 0.4, "{name}, {} bytes: {found}", pair[0]);
+            assert!(found > 0.3, "{name}, {} bytes: {found}", pair[0]);
         }
     }
 }
@@ -146,7 +146,7 @@ fn each_way_of_words_does_what_it_says() {
     );
     assert!(tokens("我们只会保留最好的页面,很好。", Words::Segmented).len() > 5);
     assert_eq!(joined("An English page_1, with CAPS", Words::Segmented), "an|english|page_1|with|caps");
-    assert_eq!(joined("English ภาษาไทย हिन्दी", Words::Auto), "english|ภาษา|ไทย|ह|न|द");
+    assert_eq!(joined("English ภาษาไทย हिन्दी", Words::Auto), "english|ภาษาไทย|ह|न|द");
 }
 
 #[test]
