@@ -23,7 +23,7 @@ pub(crate) fn shingle_in_pieces(
     tokens: &mut Vec<u64>,
     out: &mut Vec<u64>,
 ) {
-    if canonical.text().len() < LARGE_BYTES || rules.unit != Unit::Words || rules.length >= PIECE {
+    if canonical.as_bytes().len() < LARGE_BYTES || rules.unit != Unit::Words || rules.length >= PIECE {
         return shingle(canonical, rules, tokens, out);
     }
     let (padded, mut spans) = (canonical.padded(), canonical.spans());

@@ -72,12 +72,13 @@ impl Cursor {
                 self.word(c, out);
             }
             Class::Complex => {
-                self.census.complex();
+                self.census.complex(self.count);
                 self.word(c, out);
             }
             Class::Mark => {
-                self.census.mark();
+                let before = self.count;
                 self.separator(out);
+                self.census.mark(before, self.count);
             }
             Class::Fold => {
                 for lower in c.to_lowercase() {

@@ -27,44 +27,62 @@ const FEW_RUNS: usize = 5;
 /// Counts of the letters of scripts without spaces on a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Census {
-    /// Chinese characters and kana in the token that was counted last, and in the token with most of them.
-    dense: usize,
-    most_dense: usize,
-    /// The number of the token that was counted last, plus one.
-    run: usize,
+    /// Chinese characters and kana.
+    dense: Runs,
     /// Letters of Thai, Lao, Khmer and Burmese.
-    complex: usize,
+    complex: Runs,
     /// Marks such as vowel signs, in any script.
     marks: usize,
+}
+
+/// The letters of some scripts, by run.
+#[derive(Clone, Copy, Debug, Default)]
+struct Runs {
+    /// How many the last run with some has, and the run with most.
+    last: usize,
+    most: usize,
+    /// The number of the token that continues the last run, plus one.
+    token: usize,
+}
+
+impl Runs {
+    /// Counts a letter in the token with this number.
+    fn letter(&mut self, token: usize) {
+        self.last = if self.token == token + 1 { self.last + 1 } else { 1 };
+        self.token = token + 1;
+        self.most = self.most.max(self.last);
+    }
 }
 
 impl Census {
     /// Counts a Chinese character or kana in the token with this number.
     pub(super) fn dense(&mut self, token: usize) {
-        self.dense = if self.run == token + 1 { self.dense + 1 } else { 1 };
-        self.run = token + 1;
-        self.most_dense = self.most_dense.max(self.dense);
+        self.dense.letter(token);
     }
 
-    /// Counts a letter of Thai, Lao, Khmer or Burmese.
-    pub(super) fn complex(&mut self) {
-        self.complex += 1;
+    /// Counts a letter of Thai, Lao, Khmer or Burmese in the token with this number.
+    pub(super) fn complex(&mut self, token: usize) {
+        self.complex.letter(token);
     }
 
-    /// Counts a mark.
-    pub(super) fn mark(&mut self) {
+    /// Counts a mark between two tokens with these numbers. Before any letter of the second they are the same. A mark does
+    /// not end a run. A space behind it does, but may go unnoticed: then a run seems longer than it is, which costs time only.
+    pub(super) fn mark(&mut self, before: usize, behind: usize) {
         self.marks += 1;
+        if self.complex.token == before + 1 {
+            self.complex.token = behind + 1;
+        }
     }
 
     /// How to cut the runs of a page with this many runs into words, if any must be cut.
     pub(super) fn cut(&self, words: Words, runs: usize) -> Option<Words> {
         let is_cut = match words {
             Words::Runs => false,
-            Words::Segmented => self.most_dense + self.complex + self.marks > 0,
-            Words::Auto if self.most_dense + self.complex > 0 && runs < FEW_RUNS => {
+            Words::Segmented => self.dense.most + self.complex.most + self.marks > 0,
+            Words::Auto if self.dense.most + self.complex.most > 0 && runs < FEW_RUNS => {
                 return Some(Words::Segmented);
             }
-            Words::Auto => self.most_dense > RUN_CHARS || self.complex > COMPLEX_CHARS,
+            Words::Auto => self.dense.most > RUN_CHARS || self.complex.most > COMPLEX_CHARS,
         };
         is_cut.then_some(words)
     }

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 use super::{closed_up, words as cut};
 use crate::config::{CanonicalRules, Config, Punctuation, Words};
 use crate::similarity::sketch::{Sketch, sketch};
+use crate::text::canonical::fold::{Written, fold};
+use crate::text::canonical::tokens::by_rules;
 use crate::text::canonical::{Canonical, canonicalise, canonicalise_json};
 use crate::{resemblance, verify};
 
@@ -170,6 +172,18 @@ fn no_page_is_cut_because_of_its_other_runs() {
 }
 
 #[test]
+fn a_menu_of_languages_is_read_once() {
+    let census = |text: &str| {
+        let mut out = Canonical::default();
+        fold(text, Written::Plain, &mut out);
+        out.census.cut(Words::Auto, out.count)
+    };
+    let menu = "ภาษาไทย English ລາວ ខ្មែរ မြန်မာ ภาษาไทย ภาษาไทย Deutsch";
+    assert_eq!(census(menu), None);
+    assert_eq!(census(&format!("{menu} {}", "ที่".repeat(13))), Some(Words::Auto));
+}
+
+#[test]
 fn other_rules_apply_to_cut_words_too() {
     let rules = CanonicalRules {
         words: Words::Segmented,
@@ -205,5 +219,13 @@ proptest! {
         let letters = |tokens: Vec<String>| tokens.concat().replace(super::is_mark, "");
         prop_assert_eq!(letters(runs), letters(segmented));
         tokens(&text, Words::Auto);
+    }
+
+    #[test]
+    fn the_fast_pass_leaves_no_run_that_must_be_cut(text in "[กขคไิ่้b1, \u{301}漢かកាကာ]{0,120}") {
+        let (text, rules) = (format!("a b c d e {text}"), CanonicalRules::default());
+        let mut out = Canonical::default();
+        by_rules(&text, &rules, Words::Auto, &mut out);
+        prop_assert_eq!(out.tokens().collect::<Vec<_>>(), tokens(&text, Words::Auto));
     }
 }
