@@ -288,7 +288,7 @@ impl<C: Comparer> BlockSettler<'_, C> {
                 }
                 match winner {
                     Some(winner) => settled.remove(content, winner),
-                    None => self.index.keep(content, self.comparer)?,
+                    None => self.index.keep(content),
                 }
             }
             self.comparer.settled(batch.len() as u64);

@@ -8,6 +8,8 @@ use super::{Comparer, CrowdedContents, Holder, KeyLists, Settled};
 const MANY: usize = 256;
 /// A holder of a key takes as long as this many contents of a crowd.
 const CROWD_PACE: usize = 8;
+/// A content takes as long to join a crowd as this many holders.
+const JOIN_PACE: usize = 64;
 
 /// The key lists of a block, and from each content back to its lists.
 pub(super) struct ListIndex {
@@ -21,8 +23,10 @@ pub(super) struct ListIndex {
     kept: Vec<u32>,
     /// All contents that stay so far.
     stay: Vec<u32>,
-    /// The same contents as a crowd, once one is needed.
+    /// The first of these contents as a crowd, once it pays.
     crowd: Option<CrowdedContents>,
+    /// How many holders a whole crowd would have saved since it was whole.
+    owed: usize,
     /// Where the lists of each content begin in `lists_of`.
     own: Vec<u32>,
     /// The lists of all contents, each with the number beside the content's key.
@@ -43,6 +47,7 @@ impl ListIndex {
             kept: Vec::new(),
             stay: Vec::new(),
             crowd: None,
+            owed: 0,
             own: vec![0; block.len() + 1],
             lists_of: Vec::new(),
         };
@@ -128,20 +133,30 @@ impl ListIndex {
         })
     }
 
-    /// Whether the lists of a content have so many holders that it is faster to look at all contents that stay. Pages
-    /// of one template share much, and have no rare key.
-    fn are_many_beside(&self, content: u32) -> bool {
+    /// How many holders the lists of a content have.
+    fn holders_beside(&self, content: u32) -> usize {
         let lists = &self.lists_of[self.lists_of(content)];
-        let holders: usize = lists.iter().map(|&[list, _]| self.kept[list as usize] as usize).sum();
+        lists.iter().map(|&[list, _]| self.kept[list as usize] as usize).sum()
+    }
+
+    /// Whether it is faster to look at all contents that stay than at so many holders. Pages of one template share much,
+    /// and have no rare key.
+    fn are_many(&self, holders: usize) -> bool {
         holders > self.stay.len() / CROWD_PACE && holders > MANY
     }
 
-    /// Makes a crowd of all contents that stay if one of `contents` needs it.
+    /// Makes a crowd of all contents that stay if it pays for `contents`, and for those that went without one before.
     pub(super) fn gather<C: Comparer>(&mut self, contents: &[u32], comparer: &C) -> Result<(), C::Error> {
-        let is_gathered = self.crowd.as_ref().is_some_and(|crowd| crowd.len() == self.stay.len());
-        if is_gathered || !contents.iter().any(|&content| self.are_many_beside(content)) {
+        let missing = self.stay.len() - self.crowd.as_ref().map_or(0, CrowdedContents::len);
+        if missing == 0 {
             return Ok(());
         }
+        let beside = contents.iter().map(|&content| self.holders_beside(content));
+        self.owed += beside.filter(|&holders| self.are_many(holders)).sum::<usize>();
+        if self.owed < missing * JOIN_PACE {
+            return Ok(());
+        }
+        self.owed = 0;
         if self.crowd.is_none() {
             self.crowd = CrowdedContents::new(comparer, contents[0]);
             self.crowd.iter_mut().try_for_each(|crowd| crowd.choose_kin(&self.stay, comparer))?;
@@ -155,7 +170,7 @@ impl ListIndex {
     /// Whether [`ListIndex::crowd_beside`] finds what may be alike to a content.
     pub(super) fn is_crowded(&self, content: u32) -> bool {
         let is_gathered = |crowd: &CrowdedContents| crowd.len() == self.stay.len();
-        self.crowd.as_ref().is_some_and(is_gathered) && self.are_many_beside(content)
+        self.crowd.as_ref().is_some_and(is_gathered) && self.are_many(self.holders_beside(content))
     }
 
     /// As [`ListIndex::kept_beside`], in a list for each of `few` that is crowded and not of the base.
@@ -175,17 +190,13 @@ impl ListIndex {
     }
 
     /// Records that `content` stays. Contents must be settled in order.
-    pub(super) fn keep<C: Comparer>(&mut self, content: u32, comparer: &C) -> Result<(), C::Error> {
-        if let Some(crowd) = self.crowd.as_mut().filter(|crowd| crowd.len() == self.stay.len()) {
-            crowd.push(content, comparer)?;
-        }
+    pub(super) fn keep(&mut self, content: u32) {
         self.stay.push(content);
         for &[list, rest] in &self.lists_of[self.lists_of(content)] {
             let (start, kept) = (self.starts[list as usize], &mut self.kept[list as usize]);
             self.holders[(start + *kept) as usize] = [content, rest];
             *kept += 1;
         }
-        Ok(())
     }
 }
 
@@ -276,14 +287,14 @@ mod tests {
         let mut found = Candidates::default();
         let open = |index: &ListIndex, content| index.is_open_beside(content, 0, &sizes);
         assert_eq!([0, 1, 2, 3, 4].map(|content| open(&index, content)), [false, false, true, true, true]);
-        index.keep(0, &sizes).unwrap();
-        index.keep(1, &sizes).unwrap();
+        index.keep(0);
+        index.keep(1);
         assert!(!index.is_open_beside(2, 2, &sizes) && index.is_open_beside(3, 2, &sizes));
         index.kept_beside(2, 0, &sizes, &mut found);
         assert_eq!(found.list, [0, 1]);
         index.kept_beside(2, 1, &sizes, &mut found);
         assert_eq!(found.list, [1]);
-        index.keep(3, &sizes).unwrap();
+        index.keep(3);
         index.kept_beside(4, 0, &sizes, &mut found);
         assert_eq!(found.list, [3], "what 0 and 4 share comes too late to be enough");
         let later = ListIndex::new(&lists, 2..5, &settled).unwrap();
