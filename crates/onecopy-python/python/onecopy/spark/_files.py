@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, Callable, Iterator, Optional
 
+import pyarrow
 from pyspark import StorageLevel
 
 from . import _stages
@@ -13,6 +14,7 @@ from ._pages import FACTS, NARROW, Pages
 from ._plain import spans_of
 from ._tables import schema_of, to_arrow
 
+NARROW_COLUMNS = ["page", *(part.split()[0] for part in NARROW.split(", "))]
 # Bytes of sketches whose keys are packed together, for a run and for a collection.
 KEYED_BYTES, KEPT_BYTES = 64 << 20, 8 << 20
 # Plans over few rows take longer to compile than to run.
@@ -35,8 +37,7 @@ class FilePages(Pages):
 
     @property
     def narrow(self) -> Any:
-        columns = ["page", *(part.split()[0] for part in NARROW.split(", "))]
-        return self._map(facts(self.given, columns), f"page {self.kind}, {NARROW}")
+        return self._map(facts(self.given, NARROW_COLUMNS), f"page {self.kind}, {NARROW}")
 
     @property
     def keys(self) -> Any:
@@ -50,7 +51,12 @@ class FilePages(Pages):
         return self._map(judged(self.given, names, run), columns)
 
     def collected(self) -> tuple[Any, Any]:
-        return to_arrow(self.narrow), to_arrow(self.keys)
+        from ._small.reading import unpacked
+
+        rows = to_arrow(self._map(collect(self.given, *self.keyed), "facts binary, keys binary"))
+        parts = ([unpacked(data.as_buffer()) for data in rows[name]] for name in ("facts", "keys"))
+        facts, keys = map(pyarrow.concat_tables, parts)
+        return facts, keys
 
     def packed(self, bins: Any) -> Any:
         """The pages of bins (`node`, `component`, `bin`), packed."""
@@ -139,6 +145,27 @@ def key_parts(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int], siz
             for task in batch.column(0).to_pylist():
                 for pages in aside.tables(task, ["node", "name", "sketch"], size):
                     yield from table(_onecopy.key_parts(pages, aside.plan, counts, packing)).to_batches()
+
+    return run
+
+
+def collect(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int]) -> Callable[..., Any]:
+    """Tasks to the narrow facts and the keys of their pages, both as the bytes of a table."""
+    columns = NARROW_COLUMNS
+    keys_of = key_parts(given, rarity, packing, KEPT_BYTES)
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        from onecopy.spark._arrow import blobs
+        from onecopy.spark._aside import Aside
+        from onecopy.spark._small.reading import packed
+
+        for batch in batches:
+            for task in batch.column(0).to_pylist():
+                facts = pyarrow.Table.from_batches(Aside(*given).batches(task, columns))
+                keys = pyarrow.Table.from_batches(keys_of([batch]))
+                found = [blobs([packed(facts)]), blobs([packed(keys)])]
+                yield pyarrow.RecordBatch.from_arrays(found, ["facts", "keys"])
 
     return run
 

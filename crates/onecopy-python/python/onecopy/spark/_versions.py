@@ -24,7 +24,7 @@ from .._onecopy import OnecopyError
 
 
 # The layout of tables that this onecopy reads and writes.
-LAYOUT = 2
+LAYOUT = 3
 
 
 class Store:

@@ -70,7 +70,8 @@ def write_parquet(found: Any, df: Any, page: str, partial: Store) -> list[str]:
     gone = pyarrow.concat_tables([rows[name].select(["page"]) for name in ("removed", "rejected")])
     copied = copy_kept(df, page, partial.full("kept"), (gone, codec))
     for name, frame in lists.items():
-        write_file(f"{partial.full(name)}/part-00000.parquet", with_columns(rows[name].schema, frame), [rows[name]], codec)
+        path, schema = f"{partial.full(name)}/part-00000.parquet", with_columns(rows[name].schema, frame)
+        write_file(path, schema, [rows[name]], compression=codec)
     partial.delete(partial.path(DRAFTS))
     done = [*lists, *(["kept"] if copied else [])]
     for name in done:
