@@ -1,22 +1,37 @@
-//! Keys in columns of fixed width, in the order of the keys.
+//! Keys in their order, each with its holder and the number beside it, in columns.
 //!
-//! Whoever wants few of them reads the first 32 bits of each, and nothing more of keys that nobody wants.
+//! Keys that travel are written as differences, in few bytes. Keys that stay have a fixed width: a reader of few keys looks
+//! at the first 32 bits of each, and at the rest only of those that it wants.
 
 use super::part::{number, read};
 
 /// A key, the place of its holder, and the number beside the key.
 pub type Entry = (u64, u32, u32);
 
+/// How keys are written.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub enum Form {
+    #[default]
+    Differences,
+    Heads,
+}
+
 /// The leading bits of a key that are read first.
 const HEAD_BITS: u32 = 32;
 
 /// Appends entries, which are in order. Keys have at most so many `bits`.
-pub fn append_entries(entries: &[Entry], bits: u32, out: &mut Vec<u8>) {
-    let low = low_bits(bits);
+pub fn append_entries(entries: &[Entry], bits: u32, form: Form, out: &mut Vec<u8>) {
+    let (low, keys) = (low_bits(bits), entries.iter().map(|(key, ..)| *key));
     number(entries.len() as u64, out);
-    out.reserve(entries.len() * 10);
-    entries.iter().for_each(|(key, ..)| out.extend(((key >> low) as u32).to_le_bytes()));
-    append_column(entries.iter().map(|(key, ..)| (key & ((1 << low) - 1)) as u32), out);
+    out.push((form == Form::Heads).into());
+    out.reserve(entries.len() * 8);
+    if form == Form::Heads {
+        keys.clone().for_each(|key| out.extend(head(key, bits).to_le_bytes()));
+        append_column(keys.map(|key| (key & ((1 << low) - 1)) as u32), out);
+    } else {
+        let mut before = 0;
+        keys.for_each(|key| number(key - std::mem::replace(&mut before, key), out));
+    }
     append_column(entries.iter().map(|(_, holder, _)| *holder), out);
     append_column(entries.iter().map(|(.., rest)| *rest), out);
 }
@@ -33,30 +48,69 @@ pub fn head(key: u64, bits: u32) -> u32 {
 
 /// Entries as [`append_entries`] wrote them.
 pub struct Entries<'a> {
-    low: u32,
-    heads: &'a [[u8; 4]],
-    lows: Column<'a>,
+    keys: Keys<'a>,
     holders: Column<'a>,
     rests: Column<'a>,
+}
+
+enum Keys<'a> {
+    Differences(Vec<u64>),
+    Heads { low: u32, heads: &'a [[u8; 4]], lows: Column<'a> },
 }
 
 impl<'a> Entries<'a> {
     /// Takes entries whose keys have so many `bits`; `None` if they are damaged.
     pub fn take(bytes: &mut &'a [u8], bits: u32) -> Option<Entries<'a>> {
         let count = usize::try_from(read(bytes)?).ok()?;
-        let heads = split(bytes, count.checked_mul(4)?)?.as_chunks().0;
-        let mut column = || Column::take(bytes, count);
-        Some(Entries { low: low_bits(bits), heads, lows: column()?, holders: column()?, rests: column()? })
+        let keys = match split(bytes, 1)? {
+            [0] => Keys::Differences(rising(bytes, count)?),
+            _ => {
+                let heads = split(bytes, count.checked_mul(4)?)?.as_chunks().0;
+                Keys::Heads { low: low_bits(bits), heads, lows: Column::take(bytes, count)? }
+            }
+        };
+        Some(Entries { keys, holders: Column::take(bytes, count)?, rests: Column::take(bytes, count)? })
     }
 
-    /// The entries whose keys are wanted. The first question sees only heads.
-    pub fn wanted(&self, may: impl Fn(u32) -> bool, is: impl Fn(u64) -> bool) -> impl Iterator<Item = Entry> {
-        let heads = self.heads.iter().map(|head| u32::from_le_bytes(*head)).enumerate();
-        heads.filter(move |(_, head)| may(*head)).filter_map(move |(place, head)| {
-            let key = u64::from(head) << self.low | u64::from(self.lows.get(place));
-            is(key).then(|| (key, self.holders.get(place), self.rests.get(place)))
-        })
+    /// All entries.
+    pub fn all(&self, each: impl FnMut(Entry) -> Option<()>) -> Option<()> {
+        self.wanted(|_| true, |_| true, each)
     }
+
+    /// The entries whose keys are wanted; `None` if one of them ends it. The first question may see only heads.
+    pub fn wanted(
+        &self,
+        may: impl Fn(u32) -> bool,
+        is: impl Fn(u64) -> bool,
+        mut each: impl FnMut(Entry) -> Option<()>,
+    ) -> Option<()> {
+        let mut key_at = |place: usize, key: u64| match is(key) {
+            true => each((key, self.holders.get(place), self.rests.get(place))),
+            false => Some(()),
+        };
+        match &self.keys {
+            Keys::Differences(keys) => {
+                keys.iter().enumerate().try_for_each(|(place, &key)| key_at(place, key))
+            }
+            Keys::Heads { low, heads, lows } => {
+                let heads = heads.iter().map(|head| u32::from_le_bytes(*head)).enumerate();
+                let mut met = heads.filter(|(_, head)| may(*head));
+                met.try_for_each(|(place, head)| {
+                    key_at(place, u64::from(head) << low | u64::from(lows.get(place)))
+                })
+            }
+        }
+    }
+}
+
+/// Takes so many numbers that were written as differences.
+fn rising(bytes: &mut &[u8], count: usize) -> Option<Vec<u64>> {
+    let (mut value, mut found) = (0_u64, Vec::with_capacity(count.min(bytes.len())));
+    for _ in 0..count {
+        value = value.checked_add(read(bytes)?)?;
+        found.push(value);
+    }
+    Some(found)
 }
 
 /// Appends numbers in as many bytes as the largest needs, which come first.

@@ -9,7 +9,7 @@ use onecopy_core::{Method, Rarity as Counts, Scratch};
 use pyo3::prelude::*;
 
 use super::columns::{Table, append_words, binary, integers, words};
-use super::entries::{Column, Entries, Entry, append_column, append_entries, split};
+use super::entries::{Column, Entries, Entry, Form, append_column, append_entries, split};
 use super::plan::Plan;
 use crate::arrow::ArrowTable;
 use crate::stages::Rarity;
@@ -18,6 +18,9 @@ use crate::stages::Rarity;
 const OUTLINE_WORDS: usize = 32;
 /// More words hardly deny more pairs.
 const WIDEST: usize = 16;
+
+/// Outlines deny most pages that meet by chance, so that keys which travel beside them need fewer bits.
+const SPARED_BITS: u32 = 6;
 
 /// How keys are packed. All keys that meet must be packed in one way.
 #[derive(Clone, Copy)]
@@ -28,14 +31,17 @@ pub struct Packing {
     pub bits: u32,
     /// The words of an outline; none if there are many parts.
     pub width: usize,
+    pub form: Form,
 }
 
 impl Packing {
-    fn new((parts, bits): (usize, u32), method: &dyn Method) -> Packing {
+    fn new((parts, bits, to_keep): (usize, u32, bool), method: &dyn Method) -> Packing {
         let width = (OUTLINE_WORDS / parts.max(1)).min(WIDEST);
         // One word says nothing but the size.
         let width = if method.has_outlines() && width > 1 { width } else { 0 };
-        Packing { parts: parts.max(1), bits: bits.clamp(1, 64), width }
+        let spared = if to_keep || width == 0 { 0 } else { SPARED_BITS };
+        let form = if to_keep { Form::Heads } else { Form::Differences };
+        Packing { parts: parts.max(1), bits: bits.saturating_sub(spared).clamp(1, 64), width, form }
     }
 }
 
@@ -51,6 +57,7 @@ pub struct Part {
     pub entries: Vec<Entry>,
     /// The bits of a key at most.
     pub bits: u32,
+    pub form: Form,
     /// The nodes of pages: a node that occurs twice has copies.
     pub nodes: Vec<u64>,
     /// The hashes of names: one that occurs twice is an id of two pages.
@@ -67,7 +74,7 @@ impl Part {
         self.holders.iter().for_each(|(node, _)| out.extend(node.to_le_bytes()));
         append_column(self.holders.iter().map(|(_, size)| *size), &mut out);
         append_words(&self.outlines, &mut out);
-        append_entries(&self.entries, self.bits, &mut out);
+        append_entries(&self.entries, self.bits, self.form, &mut out);
         rising(self.nodes, &mut out);
         rising(self.names, &mut out);
         out
@@ -78,9 +85,10 @@ impl Part {
         let (first, packed) = (self.holders.len() as u32, self.take(bytes)?);
         self.holders.extend((0..packed.nodes.len()).map(|place| packed.holder(place)));
         self.outlines.extend(words(packed.outlines));
-        for (key, holder, rest) in packed.entries.wanted(|_| true, |_| true) {
+        packed.entries.all(|(key, holder, rest)| {
             self.entries.push((key, first.checked_add(holder)?, rest));
-        }
+            Some(())
+        })?;
         unrising(bytes, |node| self.nodes.push(node))?;
         unrising(bytes, |name| self.names.push(name))
     }
@@ -89,14 +97,16 @@ impl Part {
     pub fn decode_wanted(&mut self, bytes: &mut &[u8], wanted: &impl Wanted) -> Option<()> {
         let packed = self.take(bytes)?;
         let mut places = vec![None; packed.nodes.len()];
-        for (key, holder, rest) in packed.entries.wanted(|head| wanted.may(head), |key| wanted.has(key)) {
+        let (may, is) = (|head| wanted.may(head), |key| wanted.has(key));
+        packed.entries.wanted(may, is, |(key, holder, rest)| {
             let place = *places.get_mut(holder as usize)?.get_or_insert_with(|| {
                 self.holders.push(packed.holder(holder as usize));
                 self.outlines.extend(words(packed.outline(holder as usize)));
                 self.holders.len() as u32 - 1
             });
             self.entries.push((key, place, rest));
-        }
+            Some(())
+        })?;
         unrising(bytes, |node| {
             if wanted.has_node(node) {
                 self.nodes.push(node);
@@ -220,14 +230,14 @@ pub fn fold_rarity(rarity: &Rarity, bits: u32) -> Rarity {
 }
 
 /// The keys of the pages of `data`, packed: a row for each part that has any. `packing` has
-/// how many parts there are, and how many bits of a key travel.
+/// how many parts there are, how many bits of a key travel, and whether the keys stay in a collection.
 #[pyfunction]
 pub fn key_parts(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
     plan: &str,
     rarity: &Rarity,
-    packing: (usize, u32),
+    packing: (usize, u32, bool),
 ) -> PyResult<ArrowTable> {
     let method = Plan::read(plan)?.method()?;
     let table = Table::of(data)?;
@@ -255,14 +265,15 @@ struct KeyFinder<'a> {
 
 impl<'a> KeyFinder<'a> {
     fn new(method: &'a dyn Method, rarity: &'a Counts, packing: Packing) -> KeyFinder<'a> {
-        let part = || Part { width: packing.width, bits: packing.bits, ..Part::default() };
+        let part =
+            || Part { width: packing.width, bits: packing.bits, form: packing.form, ..Part::default() };
         let parts = std::iter::repeat_with(part).take(packing.parts).collect();
         let (scratch, keys, outline) = (Scratch::default(), Vec::new(), vec![0; packing.width]);
         KeyFinder { method, rarity, packing, parts, scratch, keys, outline }
     }
 
     fn page(&mut self, sketch: &[u64], node: u64, name: u64) {
-        let Packing { parts: count, bits, width } = self.packing;
+        let Packing { parts: count, bits, width, .. } = self.packing;
         self.parts[part_of(name, count)].names.push(name);
         if sketch.is_empty() {
             return;

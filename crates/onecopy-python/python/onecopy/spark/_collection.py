@@ -94,9 +94,9 @@ def version_of(store: Store, state: dict[str, Any]) -> Updated:
     return Updated(state["version"], segments.latest("pages"), segments.read("feed", state["tables"]))
 
 
-def keying(store: Store, state: dict[str, Any]) -> tuple[Any, tuple[int, int]]:
+def keying(store: Store, state: dict[str, Any]) -> tuple[Any, _stages.Packing]:
     """How the keys of a collection are made: how common shingles are, and how keys are packed."""
-    table, packing = state["rarity"], (state["parts"], KEY_BITS)
+    table, packing = state["rarity"], (state["parts"], KEY_BITS, True)
     return store.full(table) if _sketches.can_open(store.files(table)) else rarity_sent(store, table), packing
 
 
@@ -175,7 +175,7 @@ class Update:
             keys = self.found.keys
         else:
             rarity, parts = self._rarity(tally)
-            keys = self.found.key_parts(self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS), to_keep=True)
+            keys = self.found.key_parts(self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS, True))
         write_plain(keys, "keys", self.store.path(self.tables, "keys"))
         keys = self.old.read("keys", self.tables).drop("size")
         return rarity, parts, self._decide(keys, known["pages"])
@@ -201,7 +201,7 @@ class Update:
         return name, max(_candidates.packing(self.store.spark, tally.words)[0], 4)
 
     def _keys(self, facts: Any, rarity: str, parts: int) -> Any:
-        return key_parts(facts, self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS))
+        return key_parts(facts, self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS, True))
 
     def _decide(self, keys: Any, names: int) -> int:
         """Decides about what changed, and writes all tables of the version. Returns how many pages these have."""

@@ -41,10 +41,10 @@ class FilePages(Pages):
 
     @property
     def keys(self) -> Any:
-        return self.key_parts(self.given[1], *self.keyed, to_keep=True)
+        return self.key_parts(self.given[1], *self.keyed)
 
-    def key_parts(self, plan: str, counts: Any, packing: tuple[int, int], to_keep: bool = False) -> Any:
-        run = key_parts(self.given, counts, packing, KEPT_BYTES if to_keep else KEYED_BYTES)
+    def key_parts(self, plan: str, counts: Any, packing: _stages.Packing) -> Any:
+        run = key_parts(self.given, counts, packing)
         return self._map(run, "part int, keys binary")
 
     def over_judged(self, names: list[str], run: Callable[..., Any], columns: str) -> Any:
@@ -72,9 +72,11 @@ class FilePages(Pages):
         return found
 
     def free(self) -> None:
-        if self.done:
-            self._map(remove(self.given), "task int").collect()
-        super().free()
+        try:
+            if self.done:
+                self._map(remove(self.given), "task int").collect()
+        finally:
+            super().free()
 
     def _map(self, run: Callable[..., Any], columns: str) -> Any:
         return self.stored.select("task").mapInArrow(_stages.checked(run), columns)
@@ -131,8 +133,12 @@ def facts(given: tuple[Any, ...], columns: Optional[list[str]]) -> Callable[...,
     return run
 
 
-def key_parts(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int], size: int) -> Callable[..., Any]:
-    """Tasks to the keys of their pages, packed by part, those of so many bytes of sketches together."""
+def key_parts(given: tuple[Any, ...], rarity: Any, packing: _stages.Packing) -> Callable[..., Any]:
+    """Tasks to the keys of their pages, packed by part.
+
+    Keys of a collection are in smaller rows: Java buffers many of them when it writes a file.
+    """
+    size = KEPT_BYTES if packing[2] else KEYED_BYTES
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         from onecopy import _onecopy
@@ -149,10 +155,10 @@ def key_parts(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int], siz
     return run
 
 
-def collect(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int]) -> Callable[..., Any]:
+def collect(given: tuple[Any, ...], rarity: Any, packing: _stages.Packing) -> Callable[..., Any]:
     """Tasks to the narrow facts and the keys of their pages, both as the bytes of a table."""
     columns = NARROW_COLUMNS
-    keys_of = key_parts(given, rarity, packing, KEPT_BYTES)
+    keys_of = key_parts(given, rarity, packing)
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow

@@ -5,6 +5,7 @@ If the pages are plain Parquet files and kept rows shall be, executors copy them
 
 from __future__ import annotations
 
+import uuid
 from typing import Any, Iterator, NamedTuple
 
 import pyarrow
@@ -47,8 +48,8 @@ def new_folder(spark: Any, folder: str) -> Store:
 def write(found: Any, df: Any, page: str, output: Output) -> None:
     """Writes all results of a run over the rows of `df`, whose column `page` names them."""
     store = new_folder(df.sparkSession, output.folder)
-    partial = Store(df.sparkSession, f"{store.folder}.partial")
-    partial.delete(partial.folder)
+    # Two writes at once must not share it.
+    partial = Store(df.sparkSession, f"{store.folder}.partial-{uuid.uuid4().hex[:12]}")
     try:
         with settings(df.sparkSession):
             done = write_parquet(found, df, page, partial) if output.form == "parquet" else ()
