@@ -3,6 +3,7 @@
 mod appraise;
 mod columns;
 mod edges;
+mod entries;
 mod fresh;
 mod links;
 mod machines;

@@ -54,7 +54,7 @@ def test_outlines_keep_pages_of_one_template_apart():
     in_sets = {}
     # Many parts have no outlines.
     for parts in (1, 40):
-        keys = pyarrow.table(_onecopy.key_parts(facts, plan, rarity, (parts, 40)))
+        keys = pyarrow.table(_onecopy.key_parts(facts, plan, rarity, (parts, 40, False)))
         edges = pyarrow.concat_tables(
             pyarrow.table(_onecopy.key_edges(keys.filter(compute.equal(keys["part"], part)), plan)[0])
             for part in range(parts)
@@ -75,8 +75,8 @@ def sets_of(edges):
     return sorted(sorted(nodes) for nodes in sets.values() if len(nodes) > 1)
 
 
-@pytest.mark.parametrize("parts", [1, 3, 40])
-def test_fresh_keys_meet_the_keys_of_a_collection(parts):
+@pytest.mark.parametrize(("parts", "to_keep"), [(1, True), (3, True), (40, True), (3, False), (40, False)])
+def test_fresh_keys_meet_the_keys_of_a_collection(parts, to_keep):
     plan, chance = _onecopy.make_plan(["--method=jaccard", "--threshold=0.6"]), random.Random(parts)
     texts = []
     for _ in range(240):
@@ -90,7 +90,7 @@ def test_fresh_keys_meet_the_keys_of_a_collection(parts):
     facts, rarity = pyarrow.table(_onecopy.appraise_pages(pages, plan)), onecopy.Rarity(12)
     _onecopy.count_sketches(rarity, facts)
     rarity = _onecopy.open_rarity(rarity)
-    keys = [pyarrow.table(_onecopy.key_parts(facts[at : at + 40], plan, rarity, (parts, 48))) for at in range(0, 240, 40)]
+    keys = [pyarrow.table(_onecopy.key_parts(facts[at : at + 40], plan, rarity, (parts, 48, to_keep))) for at in range(0, 240, 40)]
     of_part = lambda tables, part: [table.filter(compute.equal(table["part"], part)) for table in tables]
     edges_of = lambda tables: pyarrow.concat_tables(
         pyarrow.table(_onecopy.key_edges(pyarrow.concat_tables(of_part(tables, part)), plan)[0]) for part in range(parts)

@@ -148,6 +148,12 @@ def test_files_put_aside_are_deleted(tmp_path, monkeypatch):
     assert os.listdir(folder) == ["onecopy-run-0.arrow"]
     aside.remove()
     assert not os.listdir(folder)
+    # A file that is deleted at any time is made again.
+    mapped = pyarrow.memory_map
+    lost = [aside.path(0)]
+    monkeypatch.setattr(pyarrow, "memory_map", lambda path: (lost and os.path.exists(path) and os.remove(lost.pop())) or mapped(path))
+    aside.put(0)
+    assert [batch["page"].to_pylist() for batch in aside.batches(0) if len(batch)] == [["a", "b"]] and not lost
 
 
 def test_columns_are_made_without_pandas():
@@ -218,3 +224,21 @@ def test_nothing_half_written_is_left(spark, tmp_path, monkeypatch):
     with pytest.raises(Exception):
         found.write(str(tmp_path / "out"))
     assert os.listdir(tmp_path) == ["pages"]
+
+
+def test_the_second_of_two_writes_fails(spark, tmp_path, monkeypatch):
+    found = onecopy.spark.dedup(spark.read.parquet(files(tmp_path / "pages", unlinked(corpus(29, 60)))))
+    write_parquet, met = _write.write_parquet, []
+
+    def late(*given):
+        if not met:
+            met.append(True)
+            found.write(str(tmp_path / "out"))
+        return write_parquet(*given)
+
+    monkeypatch.setattr(_write, "write_parquet", late)
+    with pytest.raises(onecopy.OnecopyError, match="choose a new folder"):
+        found.write(str(tmp_path / "out"))
+    assert sorted(os.listdir(tmp_path)) == ["out", "pages"]
+    assert sorted(os.listdir(tmp_path / "out")) == ["groups", "kept", "rejected", "removed"]
+    assert spark.read.parquet(str(tmp_path / "out" / "kept")).count() == found.report["kept"]

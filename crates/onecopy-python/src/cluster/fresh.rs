@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 
 use super::columns::Table;
 use super::edges::{Edges, append_edges, edges};
-use super::part::Part;
+use super::entries::head;
+use super::part::{Part, Wanted};
 use super::plan::Plan;
 use crate::arrow::ArrowTable;
 use crate::error::refused;
@@ -82,8 +83,7 @@ fn damaged() -> PyErr {
 /// The keys of a part: all fresh ones, and those of the collection that meet them.
 struct Meeting {
     part: Part,
-    keys: Wanted,
-    nodes: HashSet<u64>,
+    fresh: Fresh,
 }
 
 impl Meeting {
@@ -91,35 +91,46 @@ impl Meeting {
     fn new<'a>(fresh: impl IntoIterator<Item = &'a [u8]>) -> Option<Meeting> {
         let mut part = Part::default();
         fresh.into_iter().try_for_each(|mut blob| part.decode(&mut blob))?;
-        let keys = Wanted::new(part.entries.iter().map(|(key, ..)| *key).collect());
-        let nodes = part.nodes.iter().copied().collect();
-        Some(Meeting { part, keys, nodes })
+        let fresh = Fresh::of(&part);
+        Some(Meeting { part, fresh })
     }
 
     /// Adds keys of the collection; `None` if they are damaged.
     fn meet(&mut self, mut blob: &[u8]) -> Option<()> {
-        let Meeting { part, keys, nodes } = self;
-        part.decode_wanted(&mut blob, |key| keys.has(key), |node| nodes.contains(&node))
+        self.part.decode_wanted(&mut blob, &self.fresh)
     }
 }
 
-/// A set of keys. Most keys of a collection are not in it, and a table of bits denies nearly all of these.
-struct Wanted {
+/// Fresh keys and nodes. Most keys of a collection are not among them, and a table of bits denies nearly all of these.
+struct Fresh {
     bits: Vec<u64>,
     keys: HashSet<u64>,
+    nodes: HashSet<u64>,
 }
 
-impl Wanted {
-    fn new(keys: HashSet<u64>) -> Wanted {
+impl Fresh {
+    fn of(part: &Part) -> Fresh {
+        let keys: HashSet<u64> = part.entries.iter().map(|(key, ..)| *key).collect();
         let mut bits = vec![0; (keys.len() / 4 + 1).next_power_of_two()];
         let mask = bits.len() - 1;
-        // Keys are hashes, so their low bits are random.
-        keys.iter().for_each(|&key| bits[(key >> 6) as usize & mask] |= 1 << (key & 63));
-        Wanted { bits, keys }
+        for head in keys.iter().map(|&key| head(key, part.bits)) {
+            // Keys are hashes, so the low bits of their heads are random.
+            bits[(head >> 6) as usize & mask] |= 1 << (head & 63);
+        }
+        Fresh { bits, keys, nodes: part.nodes.iter().copied().collect() }
+    }
+}
+
+impl Wanted for Fresh {
+    fn may(&self, head: u32) -> bool {
+        self.bits[(head >> 6) as usize & (self.bits.len() - 1)] >> (head & 63) & 1 == 1
     }
 
     fn has(&self, key: u64) -> bool {
-        let word = self.bits[(key >> 6) as usize & (self.bits.len() - 1)];
-        word >> (key & 63) & 1 == 1 && self.keys.contains(&key)
+        self.keys.contains(&key)
+    }
+
+    fn has_node(&self, node: u64) -> bool {
+        self.nodes.contains(&node)
     }
 }

@@ -9,6 +9,7 @@ use onecopy_core::{Method, Rarity as Counts, Scratch};
 use pyo3::prelude::*;
 
 use super::columns::{Table, append_words, binary, integers, words};
+use super::entries::{Column, Entries, Entry, Form, append_column, append_entries, split};
 use super::plan::Plan;
 use crate::arrow::ArrowTable;
 use crate::stages::Rarity;
@@ -17,6 +18,9 @@ use crate::stages::Rarity;
 const OUTLINE_WORDS: usize = 32;
 /// More words hardly deny more pairs.
 const WIDEST: usize = 16;
+
+/// Outlines deny most pages that meet by chance, so that keys which travel beside them need fewer bits.
+const SPARED_BITS: u32 = 6;
 
 /// How keys are packed. All keys that meet must be packed in one way.
 #[derive(Clone, Copy)]
@@ -27,14 +31,17 @@ pub struct Packing {
     pub bits: u32,
     /// The words of an outline; none if there are many parts.
     pub width: usize,
+    pub form: Form,
 }
 
 impl Packing {
-    fn new((parts, bits): (usize, u32), method: &dyn Method) -> Packing {
+    fn new((parts, bits, to_keep): (usize, u32, bool), method: &dyn Method) -> Packing {
         let width = (OUTLINE_WORDS / parts.max(1)).min(WIDEST);
         // One word says nothing but the size.
         let width = if method.has_outlines() && width > 1 { width } else { 0 };
-        Packing { parts: parts.max(1), bits: bits.clamp(1, 64), width }
+        let spared = if to_keep || width == 0 { 0 } else { SPARED_BITS };
+        let form = if to_keep { Form::Heads } else { Form::Differences };
+        Packing { parts: parts.max(1), bits: bits.saturating_sub(spared).clamp(1, 64), width, form }
     }
 }
 
@@ -47,8 +54,10 @@ pub struct Part {
     pub outlines: Vec<u64>,
     /// The words of an outline.
     pub width: usize,
-    /// A key, the place of its holder, and the number beside the key.
-    pub entries: Vec<(u64, u32, u32)>,
+    pub entries: Vec<Entry>,
+    /// The bits of a key at most.
+    pub bits: u32,
+    pub form: Form,
     /// The nodes of pages: a node that occurs twice has copies.
     pub nodes: Vec<u64>,
     /// The hashes of names: one that occurs twice is an id of two pages.
@@ -60,20 +69,12 @@ impl Part {
         let mut out = Vec::new();
         self.entries.sort_unstable();
         number(self.width as u64, &mut out);
+        number(self.bits.into(), &mut out);
         number(self.holders.len() as u64, &mut out);
-        for (node, size) in self.holders {
-            out.extend(node.to_le_bytes());
-            number(size.into(), &mut out);
-        }
+        self.holders.iter().for_each(|(node, _)| out.extend(node.to_le_bytes()));
+        append_column(self.holders.iter().map(|(_, size)| *size), &mut out);
         append_words(&self.outlines, &mut out);
-        number(self.entries.len() as u64, &mut out);
-        let mut before = 0;
-        for (key, holder, rest) in self.entries {
-            number(key - before, &mut out);
-            number(holder.into(), &mut out);
-            number(rest.into(), &mut out);
-            before = key;
-        }
+        append_entries(&self.entries, self.bits, self.form, &mut out);
         rising(self.nodes, &mut out);
         rising(self.names, &mut out);
         out
@@ -81,65 +82,51 @@ impl Part {
 
     /// Adds what [`Part::encode`] wrote; `None` if it is damaged.
     pub fn decode(&mut self, bytes: &mut &[u8]) -> Option<()> {
-        let (first, width) = (self.holders.len() as u32, read(bytes)? as usize);
-        if first > 0 && width != self.width {
-            return None;
-        }
-        self.width = width;
-        let count = read(bytes)?;
-        for _ in 0..count {
-            let node = word(bytes)?;
-            self.holders.push((node, read(bytes)? as u32));
-        }
-        for _ in 0..count.checked_mul(width as u64)? {
-            self.outlines.push(word(bytes)?);
-        }
-        let mut key = 0;
-        for _ in 0..read(bytes)? {
-            key += read(bytes)?;
-            self.entries.push((key, first + read(bytes)? as u32, read(bytes)? as u32));
-        }
-        unrising(bytes, &mut self.nodes)?;
-        unrising(bytes, &mut self.names)
+        let (first, packed) = (self.holders.len() as u32, self.take(bytes)?);
+        self.holders.extend((0..packed.nodes.len()).map(|place| packed.holder(place)));
+        self.outlines.extend(words(packed.outlines));
+        packed.entries.all(|(key, holder, rest)| {
+            self.entries.push((key, first.checked_add(holder)?, rest));
+            Some(())
+        })?;
+        unrising(bytes, |node| self.nodes.push(node))?;
+        unrising(bytes, |name| self.names.push(name))
     }
 
     /// As [`Part::decode`], only for keys and nodes that are wanted. Others take no memory.
-    pub fn decode_wanted(
-        &mut self,
-        bytes: &mut &[u8],
-        keys: impl Fn(u64) -> bool,
-        nodes: impl Fn(u64) -> bool,
-    ) -> Option<()> {
-        let width = read(bytes)? as usize;
-        if !self.holders.is_empty() && width != self.width {
+    pub fn decode_wanted(&mut self, bytes: &mut &[u8], wanted: &impl Wanted) -> Option<()> {
+        let packed = self.take(bytes)?;
+        let mut places = vec![None; packed.nodes.len()];
+        let (may, is) = (|head| wanted.may(head), |key| wanted.has(key));
+        packed.entries.wanted(may, is, |(key, holder, rest)| {
+            let place = *places.get_mut(holder as usize)?.get_or_insert_with(|| {
+                self.holders.push(packed.holder(holder as usize));
+                self.outlines.extend(words(packed.outline(holder as usize)));
+                self.holders.len() as u32 - 1
+            });
+            self.entries.push((key, place, rest));
+            Some(())
+        })?;
+        unrising(bytes, |node| {
+            if wanted.has_node(node) {
+                self.nodes.push(node);
+            }
+        })
+    }
+
+    /// Takes holders and entries. They must be packed as those before.
+    fn take<'a>(&mut self, bytes: &mut &'a [u8]) -> Option<Packed<'a>> {
+        let (width, bits) = (read(bytes)? as usize, u32::try_from(read(bytes)?).ok()?);
+        let is_first = self.holders.is_empty() && self.entries.is_empty();
+        if bits > u64::BITS || !is_first && (width, bits) != (self.width, self.bits) {
             return None;
         }
-        self.width = width;
-        let count = read(bytes)? as usize;
-        let mut holders = Vec::new();
-        for _ in 0..count {
-            holders.push((word(bytes)?, read(bytes)? as u32));
-        }
-        let outlines;
-        (outlines, *bytes) = bytes.split_at_checked(count.checked_mul(8 * width)?)?;
-        let mut places = vec![None; count];
-        let mut key = 0;
-        for _ in 0..read(bytes)? {
-            key += read(bytes)?;
-            let (holder, rest) = (read(bytes)? as usize, read(bytes)? as u32);
-            if keys(key) {
-                let place = *places.get_mut(holder)?.get_or_insert_with(|| {
-                    self.holders.push(holders[holder]);
-                    self.outlines.extend(words(&outlines[8 * width * holder..][..8 * width]));
-                    self.holders.len() as u32 - 1
-                });
-                self.entries.push((key, place, rest));
-            }
-        }
-        let mut all = Vec::new();
-        unrising(bytes, &mut all)?;
-        self.nodes.extend(all.into_iter().filter(|&node| nodes(node)));
-        Some(())
+        (self.width, self.bits) = (width, bits);
+        let count = usize::try_from(read(bytes)?).ok()?;
+        let nodes = split(bytes, count.checked_mul(8)?)?.as_chunks().0;
+        let sizes = Column::take(bytes, count)?;
+        let outlines = split(bytes, count.checked_mul(width.checked_mul(8)?)?)?;
+        Some(Packed { nodes, sizes, width, outlines, entries: Entries::take(bytes, bits)? })
     }
 
     /// The outline of a holder.
@@ -148,11 +135,30 @@ impl Part {
     }
 }
 
-/// Takes a word of eight bytes.
-pub fn word(bytes: &mut &[u8]) -> Option<u64> {
-    let (word, rest) = bytes.split_first_chunk::<8>()?;
-    *bytes = rest;
-    Some(u64::from_le_bytes(*word))
+/// The keys and nodes that are wanted. A key is wanted only if its head may be.
+pub trait Wanted {
+    fn may(&self, head: u32) -> bool;
+    fn has(&self, key: u64) -> bool;
+    fn has_node(&self, node: u64) -> bool;
+}
+
+/// Holders and entries where they were packed.
+struct Packed<'a> {
+    nodes: &'a [[u8; 8]],
+    sizes: Column<'a>,
+    width: usize,
+    outlines: &'a [u8],
+    entries: Entries<'a>,
+}
+
+impl Packed<'_> {
+    fn holder(&self, place: usize) -> (u64, u32) {
+        (u64::from_le_bytes(self.nodes[place]), self.sizes.get(place))
+    }
+
+    fn outline(&self, place: usize) -> &[u8] {
+        &self.outlines[8 * self.width * place..][..8 * self.width]
+    }
 }
 
 /// Appends a number, seven bits per byte.
@@ -188,11 +194,11 @@ fn rising(mut values: Vec<u64>, out: &mut Vec<u8>) {
     }
 }
 
-fn unrising(bytes: &mut &[u8], out: &mut Vec<u64>) -> Option<()> {
-    let mut value = 0;
+fn unrising(bytes: &mut &[u8], mut each: impl FnMut(u64)) -> Option<()> {
+    let mut value = 0_u64;
     for _ in 0..read(bytes)? {
-        value += read(bytes)?;
-        out.push(value);
+        value = value.checked_add(read(bytes)?)?;
+        each(value);
     }
     Some(())
 }
@@ -224,14 +230,14 @@ pub fn fold_rarity(rarity: &Rarity, bits: u32) -> Rarity {
 }
 
 /// The keys of the pages of `data`, packed: a row for each part that has any. `packing` has
-/// how many parts there are, and how many bits of a key travel.
+/// how many parts there are, how many bits of a key travel, and whether the keys stay in a collection.
 #[pyfunction]
 pub fn key_parts(
     py: Python<'_>,
     data: &Bound<'_, PyAny>,
     plan: &str,
     rarity: &Rarity,
-    packing: (usize, u32),
+    packing: (usize, u32, bool),
 ) -> PyResult<ArrowTable> {
     let method = Plan::read(plan)?.method()?;
     let table = Table::of(data)?;
@@ -259,14 +265,15 @@ struct KeyFinder<'a> {
 
 impl<'a> KeyFinder<'a> {
     fn new(method: &'a dyn Method, rarity: &'a Counts, packing: Packing) -> KeyFinder<'a> {
-        let part = || Part { width: packing.width, ..Part::default() };
+        let part =
+            || Part { width: packing.width, bits: packing.bits, form: packing.form, ..Part::default() };
         let parts = std::iter::repeat_with(part).take(packing.parts).collect();
         let (scratch, keys, outline) = (Scratch::default(), Vec::new(), vec![0; packing.width]);
         KeyFinder { method, rarity, packing, parts, scratch, keys, outline }
     }
 
     fn page(&mut self, sketch: &[u64], node: u64, name: u64) {
-        let Packing { parts: count, bits, width } = self.packing;
+        let Packing { parts: count, bits, width, .. } = self.packing;
         self.parts[part_of(name, count)].names.push(name);
         if sketch.is_empty() {
             return;

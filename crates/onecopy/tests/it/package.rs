@@ -31,7 +31,8 @@ const OLD_SPARK_TESTS: [&str; 4] = [
     "tests/test_spark_update.py::test_small_updates_know_pages_by_numbers",
     "tests/test_spark_input.py::test_spark_submit_runs_the_script",
 ];
-const SPARK_TESTS: [&str; 5] = [
+const SPARK_TESTS: [&str; 6] = [
+    "tests/test_cluster_files.py",
     "tests/test_spark.py",
     "tests/test_spark_input.py",
     "tests/test_spark_files.py",

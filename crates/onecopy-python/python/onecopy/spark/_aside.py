@@ -36,16 +36,21 @@ class Aside(NamedTuple):
 
     def batches(self, task: int, columns: Optional[list[str]] = None) -> Iterator[Any]:
         """The facts of a task."""
-        path = self.path(task)
-        if not os.path.exists(path):
-            self.put(task)
-        with pyarrow.memory_map(path) as source:
+        with self.mapped(task) as source:
             names = pyarrow.ipc.open_file(source).schema.names
             wanted = [names.index(name) for name in columns or names]
             options = pyarrow.ipc.IpcReadOptions(included_fields=wanted, use_threads=False)
             reader = pyarrow.ipc.open_file(source, options=options)
             for number in range(reader.num_record_batches):
                 yield reader.get_batch(number)
+
+    def mapped(self, task: int) -> Any:
+        """The file of a task. Makes it if it is not there; asking first would leave time to delete it."""
+        try:
+            return pyarrow.memory_map(self.path(task))
+        except FileNotFoundError:
+            self.put(task)
+            return pyarrow.memory_map(self.path(task))
 
     def judged(self, task: int, columns: list[str]) -> Iterator[Any]:
         """Some facts of the pages of a task that were judged."""

@@ -44,11 +44,11 @@ def rarity(tally: Tally) -> Any:
     return _onecopy.fold_rarity(tally.rarity, max(LEAST_BITS, (tally.words // 2).bit_length()))
 
 
-def packing(spark: Any, words: int) -> tuple[int, int]:
-    """Into how many parts keys are packed, and how many bits of them travel."""
+def packing(spark: Any, words: int) -> _stages.Packing:
+    """How the keys of a run are packed."""
     parts = max(spark.sparkContext.defaultParallelism, words // (PAGES_IN_A_PART * 600), 1)
     # About one word in eight is a key that two pages have.
-    return parts, (words // 8).bit_length() + SPARE_BITS
+    return parts, (words // 8).bit_length() + SPARE_BITS, False
 
 
 def edges(parts: Any, plan: str) -> tuple[Any, Any]:

@@ -23,7 +23,7 @@ from ._merge import merge
 from ._pages import Pages, check, key_parts, measure, pages, settings
 from ._segments import NAMES_TO_SEND, Segment, Segments
 from ._statuses import Now, statuses_now
-from ._store import measured, stored
+from ._store import measured, stored, write_plain
 from ._tables import over_groups
 from ._tally import Tally
 from ._versions import Store
@@ -94,9 +94,9 @@ def version_of(store: Store, state: dict[str, Any]) -> Updated:
     return Updated(state["version"], segments.latest("pages"), segments.read("feed", state["tables"]))
 
 
-def keying(store: Store, state: dict[str, Any]) -> tuple[Any, tuple[int, int]]:
+def keying(store: Store, state: dict[str, Any]) -> tuple[Any, _stages.Packing]:
     """How the keys of a collection are made: how common shingles are, and how keys are packed."""
-    table, packing = state["rarity"], (state["parts"], KEY_BITS)
+    table, packing = state["rarity"], (state["parts"], KEY_BITS, True)
     return store.full(table) if _sketches.can_open(store.files(table)) else rarity_sent(store, table), packing
 
 
@@ -175,8 +175,10 @@ class Update:
             keys = self.found.keys
         else:
             rarity, parts = self._rarity(tally)
-            keys = self.found.key_parts(self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS), to_keep=True)
-        return rarity, parts, self._decide(self._write("keys", keys), known["pages"])
+            keys = self.found.key_parts(self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS, True))
+        write_plain(keys, "keys", self.store.path(self.tables, "keys"))
+        keys = self.old.read("keys", self.tables).drop("size")
+        return rarity, parts, self._decide(keys, known["pages"])
 
     def _keyed(self) -> tuple[str, int]:
         """The table of rarity and the number of parts, which stay as they were when the collection began."""
@@ -199,7 +201,7 @@ class Update:
         return name, max(_candidates.packing(self.store.spark, tally.words)[0], 4)
 
     def _keys(self, facts: Any, rarity: str, parts: int) -> Any:
-        return key_parts(facts, self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS))
+        return key_parts(facts, self.plan, rarity_sent(self.store, rarity), (parts, KEY_BITS, True))
 
     def _decide(self, keys: Any, names: int) -> int:
         """Decides about what changed, and writes all tables of the version. Returns how many pages these have."""
@@ -273,7 +275,7 @@ class Update:
     def _edges(self, keys: Any) -> Any:
         """Edges from fresh contents, and from those beside them. A few fresh keys are sent to all others."""
         kind, spark = "node long, root long, words long, pages long", self.store.spark
-        fresh, old = keys.withColumn("fresh", F.lit(1)), self.old.every("keys") if self.old.parts else None
+        fresh, old = keys.withColumn("fresh", F.lit(1)), self.old.every("keys").drop("size") if self.old.parts else None
         if old is not None and (keys.agg(F.sum(F.length("keys"))).first()[0] or 0) <= KEYS_TO_SEND:
             rows = keys.collect()
             sent = {"part": [row["part"] for row in rows], "keys": [bytes(row["keys"]) for row in rows]}

@@ -34,12 +34,12 @@ def copy(
     (names, page), rows, made = columns, 0, 0
     copies = itertools.groupby(kept(spans, names, page, gone), key=lambda table: table.schema)
     for schema, tables in copies:
-        rows += write(f"{goal}-{made:03}.parquet", schema.with_metadata(style[1]), tables, style[0])
+        rows += write(f"{goal}-{made:03}.parquet", schema.with_metadata(style[1]), tables, compression=style[0])
         made += 1
     return rows
 
 
-def write(goal: str, schema: Any, tables: Iterable[Any], codec: str, group: int = 1 << 30) -> int:
+def write(goal: str, schema: Any, tables: Iterable[Any], group: int = 1 << 30, **style: Any) -> int:
     """Writes tables into a file beside the folder, which then gets its name. Says how many rows.
 
     A row group has one table at most, and at most so many rows.
@@ -49,15 +49,28 @@ def write(goal: str, schema: Any, tables: Iterable[Any], codec: str, group: int 
     draft = f"{folder}/{DRAFTS}/{uuid.uuid4().hex}"
     for made in (draft, goal):
         files.create_dir(posixpath.dirname(made), recursive=True)
-    with pyarrow.parquet.ParquetWriter(draft, schema, filesystem=files, compression=codec) as writer:
+    with pyarrow.parquet.ParquetWriter(draft, schema, filesystem=files, **style) as writer:
         for table in tables:
             writer.write_table(table.cast(schema), row_group_size=max(min(len(table), group), 1))
             rows += len(table)
-    # Another attempt of the same task may have written it.
-    if files.get_file_info(goal).type != fs.FileType.NotFound:
-        files.delete_file(goal)
-    files.move(draft, goal)
+    give_name(files, draft, goal)
     return rows
+
+
+def give_name(files: Any, draft: str, goal: str) -> None:
+    """Gives a complete file its name, unless another attempt of the same task was faster: it wrote the same rows.
+
+    A file that has its name is never deleted. The driver may be giving the folder its name, too.
+    """
+    known = lambda: files.get_file_info(goal).type != fs.FileType.NotFound
+    if known():
+        files.delete_file(draft)
+        return
+    try:
+        files.move(draft, goal)
+    except OSError:
+        if not known():
+            raise
 
 
 def kept(spans: list[tuple[str, int, int]], names: list[str], page: str, gone: Any) -> Iterator[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, Callable, Iterator, Optional
 
+import pyarrow
 from pyspark import StorageLevel
 
 from . import _stages
@@ -13,6 +14,7 @@ from ._pages import FACTS, NARROW, Pages
 from ._plain import spans_of
 from ._tables import schema_of, to_arrow
 
+NARROW_COLUMNS = ["page", *(part.split()[0] for part in NARROW.split(", "))]
 # Bytes of sketches whose keys are packed together, for a run and for a collection.
 KEYED_BYTES, KEPT_BYTES = 64 << 20, 8 << 20
 # Plans over few rows take longer to compile than to run.
@@ -35,22 +37,26 @@ class FilePages(Pages):
 
     @property
     def narrow(self) -> Any:
-        columns = ["page", *(part.split()[0] for part in NARROW.split(", "))]
-        return self._map(facts(self.given, columns), f"page {self.kind}, {NARROW}")
+        return self._map(facts(self.given, NARROW_COLUMNS), f"page {self.kind}, {NARROW}")
 
     @property
     def keys(self) -> Any:
-        return self.key_parts(self.given[1], *self.keyed, to_keep=True)
+        return self.key_parts(self.given[1], *self.keyed)
 
-    def key_parts(self, plan: str, counts: Any, packing: tuple[int, int], to_keep: bool = False) -> Any:
-        run = key_parts(self.given, counts, packing, KEPT_BYTES if to_keep else KEYED_BYTES)
+    def key_parts(self, plan: str, counts: Any, packing: _stages.Packing) -> Any:
+        run = key_parts(self.given, counts, packing)
         return self._map(run, "part int, keys binary")
 
     def over_judged(self, names: list[str], run: Callable[..., Any], columns: str) -> Any:
         return self._map(judged(self.given, names, run), columns)
 
     def collected(self) -> tuple[Any, Any]:
-        return to_arrow(self.narrow), to_arrow(self.keys)
+        from ._small.reading import unpacked
+
+        rows = to_arrow(self._map(collect(self.given, *self.keyed), "facts binary, keys binary"))
+        parts = ([unpacked(data.as_buffer()) for data in rows[name]] for name in ("facts", "keys"))
+        facts, keys = map(pyarrow.concat_tables, parts)
+        return facts, keys
 
     def packed(self, bins: Any) -> Any:
         """The pages of bins (`node`, `component`, `bin`), packed."""
@@ -66,9 +72,11 @@ class FilePages(Pages):
         return found
 
     def free(self) -> None:
-        if self.done:
-            self._map(remove(self.given), "task int").collect()
-        super().free()
+        try:
+            if self.done:
+                self._map(remove(self.given), "task int").collect()
+        finally:
+            super().free()
 
     def _map(self, run: Callable[..., Any], columns: str) -> Any:
         return self.stored.select("task").mapInArrow(_stages.checked(run), columns)
@@ -125,8 +133,12 @@ def facts(given: tuple[Any, ...], columns: Optional[list[str]]) -> Callable[...,
     return run
 
 
-def key_parts(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int], size: int) -> Callable[..., Any]:
-    """Tasks to the keys of their pages, packed by part, those of so many bytes of sketches together."""
+def key_parts(given: tuple[Any, ...], rarity: Any, packing: _stages.Packing) -> Callable[..., Any]:
+    """Tasks to the keys of their pages, packed by part.
+
+    Keys of a collection are in smaller rows: Java buffers many of them when it writes a file.
+    """
+    size = KEPT_BYTES if packing[2] else KEYED_BYTES
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         from onecopy import _onecopy
@@ -139,6 +151,27 @@ def key_parts(given: tuple[Any, ...], rarity: Any, packing: tuple[int, int], siz
             for task in batch.column(0).to_pylist():
                 for pages in aside.tables(task, ["node", "name", "sketch"], size):
                     yield from table(_onecopy.key_parts(pages, aside.plan, counts, packing)).to_batches()
+
+    return run
+
+
+def collect(given: tuple[Any, ...], rarity: Any, packing: _stages.Packing) -> Callable[..., Any]:
+    """Tasks to the narrow facts and the keys of their pages, both as the bytes of a table."""
+    columns = NARROW_COLUMNS
+    keys_of = key_parts(given, rarity, packing)
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        from onecopy.spark._arrow import blobs
+        from onecopy.spark._aside import Aside
+        from onecopy.spark._small.reading import packed
+
+        for batch in batches:
+            for task in batch.column(0).to_pylist():
+                facts = pyarrow.Table.from_batches(Aside(*given).batches(task, columns))
+                keys = pyarrow.Table.from_batches(keys_of([batch]))
+                found = [blobs([packed(facts)]), blobs([packed(keys)])]
+                yield pyarrow.RecordBatch.from_arrays(found, ["facts", "keys"])
 
     return run
 

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from . import _sketches
 from ._segments import Segment, Segments
-from ._store import measured
+from ._store import measured, write_plain
 
 
 def merge(segments: Segments, folder: str, keys_of: Callable[[Any], Any]) -> Segment:
@@ -26,5 +26,5 @@ def merge(segments: Segments, folder: str, keys_of: Callable[[Any], Any]) -> Seg
     placed = both.join(sets.select("node", "component"), "node", "left")
     every = placed.select(F.coalesce("component", "node").alias("set"), "page", "sketch")
     _sketches.write(_sketches.together(every), path("sketches"))
-    keys_of(both).write.parquet(path("keys"))
+    write_plain(keys_of(both), "keys", path("keys"))
     return Segment(folder, counted["pages"])

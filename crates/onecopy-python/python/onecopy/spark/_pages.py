@@ -71,11 +71,8 @@ class Pages(NamedTuple):
         """The keys of pages, packed by part, if they were asked for."""
         return self.stored.where("keys is not null").select("part", "keys")
 
-    def key_parts(self, plan: str, counts: Any, packing: tuple[int, int], to_keep: bool = False) -> Any:
-        """The keys of judged pages, packed by part. `counts` is a table of rarity that was sent to all executors.
-
-        Keys of a collection, `to_keep`, are in smaller rows: Java buffers many of them when it writes a file.
-        """
+    def key_parts(self, plan: str, counts: Any, packing: _stages.Packing) -> Any:
+        """The keys of judged pages, packed by part. `counts` is a table of rarity that was sent to all executors."""
         return key_parts(self.facts.where("reason is null"), plan, counts, packing)
 
     def collected(self) -> tuple[Any, Any]:
@@ -144,7 +141,7 @@ def pages(df: Any, plan: str, given: dict[str, Any], bits: Callable[[Optional[in
     return Pages(facts.persist(StorageLevel.DISK_ONLY), page, kind, tasks)
 
 
-def key_parts(facts: Any, plan: str, counts: Any, packing: tuple[int, int]) -> Any:
+def key_parts(facts: Any, plan: str, counts: Any, packing: _stages.Packing) -> Any:
     """The keys of pages, packed by part. `counts` is a table of rarity that was sent to all executors."""
     run = _stages.key_parts(plan, counts, packing)
     return facts.select("node", "name", "sketch").mapInArrow(run, "part int, keys binary")

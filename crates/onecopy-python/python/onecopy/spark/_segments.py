@@ -37,8 +37,8 @@ class Segments(NamedTuple):
         return {
             "facts": f"page {self.kind}, {NARROW}",
             "dead": f"page {self.kind}",
-            "keys": "part int, keys binary",
-            "sketches": f"set long, page {self.kind}, sketch binary",
+            "keys": "part int, size int, keys binary",
+            "sketches": f"set long, page {self.kind}, size int, sketch binary",
             "sets": "node long, component long, words long",
             "settled": decisions_kind(self.kind),
             "decided": f"page {self.kind}",

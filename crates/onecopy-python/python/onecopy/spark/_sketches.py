@@ -1,7 +1,7 @@
 """The sketches of a collection, in Parquet files ordered by set. An update reads only those of the sets it changes.
 
-Row groups are small. A task reads the names of all sets, a narrow column, and then only the row groups that it needs. It
-uses pyarrow, if pyarrow knows the file system. Else Spark reads all sketches.
+A task reads the names of all sets and the sizes of sketches, which are narrow columns, and then the sketches that it needs
+at their places in the file. It uses pyarrow, if pyarrow knows the file system. Else Spark reads all sketches.
 """
 
 from __future__ import annotations
@@ -12,17 +12,8 @@ from pyspark.sql import functions as F
 
 from . import _stages
 from ._segments import Segments
+from ._store import write_plain
 
-# Bytes of a row group. A set that is read costs at least so many.
-GROUP_BYTES = 64 << 10
-OPTIONS = {
-    "parquet.block.size": str(GROUP_BYTES),
-    "parquet.page.size": str(GROUP_BYTES),
-    # Parquet looks at the size after so many rows.
-    "parquet.page.size.row.check.min": "16",
-    # Sketches are random numbers.
-    "compression": "none",
-}
 # So many sets are looked for one by one.
 SETS_TO_FIND = 1_000_000
 
@@ -34,7 +25,7 @@ def together(sketches: Any) -> Any:
 
 def write(sketches: Any, path: str) -> None:
     """Writes sketches (`set`, `page`, `sketch`), each task its own in order."""
-    sketches.sortWithinPartitions("set").write.options(**OPTIONS).parquet(path)
+    write_plain(sketches.sortWithinPartitions("set"), "sketch", path)
 
 
 def find(segments: Segments, sets: Any, count: int) -> Any:

@@ -11,6 +11,8 @@ import onecopy
 
 # So many bytes of sketches are packed together.
 PACKED_BYTES = 128 << 20
+# Into how many parts keys are packed, how many bits of a key travel, and whether keys stay in a collection.
+Packing = tuple[int, int, bool]
 # The columns of packed pages.
 PACKED = "bin int, pages binary, sketches binary"
 
@@ -131,8 +133,8 @@ def merge_tallies() -> Callable[..., Any]:
     return checked(run)
 
 
-def key_parts(plan: str, rarity: Any, packing: tuple[int, int]) -> Callable[..., Any]:
-    """Pages to keys, packed by the part of all keys that they fall into. `packing` has how many parts, and bits of keys."""
+def key_parts(plan: str, rarity: Any, packing: Packing) -> Callable[..., Any]:
+    """Pages to keys, packed by the part of all keys that they fall into."""
 
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow

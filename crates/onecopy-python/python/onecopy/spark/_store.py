@@ -8,6 +8,20 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from ._small.ranges import GROUP_BYTES
+
+# How Spark writes files whose values executors find at their places.
+PLAIN = {
+    "parquet.block.size": str(GROUP_BYTES),
+    # Parquet looks at the size after so many rows.
+    "parquet.page.size.row.check.min": "16",
+    # A row group has one page.
+    "parquet.page.size": str(256 << 20),
+    "parquet.enable.dictionary": "false",
+    # They are random numbers.
+    "compression": "none",
+}
+
 
 def stored(frame: Any) -> Any:
     """The frame, computed now and kept on the disks of the executors. If a worker is lost, its part is computed again.
@@ -29,3 +43,10 @@ def measured(frame: Any, *numbers: Any) -> tuple[Any, Any]:
         kept = DataFrame(spark._jsparkSession.internalCreateDataFrame(rows, java.schema(), False), spark)
         kept = kept.persist(StorageLevel.DISK_ONLY)
     return kept, kept.agg(*numbers).first()
+
+
+def write_plain(frame: Any, column: str, path: str) -> None:
+    """Writes a frame with the bytes of each value of a column in `size`. `_small.ranges` finds values by them."""
+    size = F.length(column).alias("size")
+    others = [name for name in frame.columns if name != column]
+    frame.select(*others, size, column).write.options(**PLAIN).parquet(path)

@@ -24,7 +24,7 @@ from .._onecopy import OnecopyError
 
 
 # The layout of tables that this onecopy reads and writes.
-LAYOUT = 2
+LAYOUT = 3
 
 
 class Store:
@@ -81,7 +81,8 @@ class Store:
 
     def rename(self, to: "Store") -> None:
         """Gives the folder another name, in one step."""
-        if not self._files.rename(self._hadoop.Path(self.folder), self._hadoop.Path(to.folder)):
+        # Hadoop moves a folder into one that has its new name.
+        if to.exists() or not self._files.rename(self._hadoop.Path(self.folder), self._hadoop.Path(to.folder)):
             raise OnecopyError(f"{to.folder}: it exists already; choose a new folder for the results")
 
     def mark(self, *parts: str) -> None:

@@ -5,6 +5,7 @@ If the pages are plain Parquet files and kept rows shall be, executors copy them
 
 from __future__ import annotations
 
+import uuid
 from typing import Any, Iterator, NamedTuple
 
 import pyarrow
@@ -47,8 +48,8 @@ def new_folder(spark: Any, folder: str) -> Store:
 def write(found: Any, df: Any, page: str, output: Output) -> None:
     """Writes all results of a run over the rows of `df`, whose column `page` names them."""
     store = new_folder(df.sparkSession, output.folder)
-    partial = Store(df.sparkSession, f"{store.folder}.partial")
-    partial.delete(partial.folder)
+    # Two writes at once must not share it.
+    partial = Store(df.sparkSession, f"{store.folder}.partial-{uuid.uuid4().hex[:12]}")
     try:
         with settings(df.sparkSession):
             done = write_parquet(found, df, page, partial) if output.form == "parquet" else ()
@@ -70,7 +71,8 @@ def write_parquet(found: Any, df: Any, page: str, partial: Store) -> list[str]:
     gone = pyarrow.concat_tables([rows[name].select(["page"]) for name in ("removed", "rejected")])
     copied = copy_kept(df, page, partial.full("kept"), (gone, codec))
     for name, frame in lists.items():
-        write_file(f"{partial.full(name)}/part-00000.parquet", with_columns(rows[name].schema, frame), [rows[name]], codec)
+        path, schema = f"{partial.full(name)}/part-00000.parquet", with_columns(rows[name].schema, frame)
+        write_file(path, schema, [rows[name]], compression=codec)
     partial.delete(partial.path(DRAFTS))
     done = [*lists, *(["kept"] if copied else [])]
     for name in done:

@@ -11,9 +11,10 @@ import pyarrow.parquet
 from pyarrow import fs
 
 from .._arrow import numbers, whole
+from .ranges import GROUP_BYTES, PLAIN, Places, among, located, places, taken
 
-# So many row groups of sketches are read at once.
-GROUPS = 32
+# Sketches of about so many bytes are read together.
+TOGETHER = 128 << 20
 
 
 def opened(path: str) -> Any:
@@ -35,11 +36,20 @@ def unpacked(data: bytes) -> Any:
     return pyarrow.ipc.open_stream(data).read_all()
 
 
-def groups_of(path: str, columns: list[str]) -> Iterator[Any]:
-    """The row groups of a file, one after another."""
+def keys_of(path: str) -> Iterator[Any]:
+    """The keys of a file: `part`, `keys`. Rows whose part is negative have no keys."""
     with opened(path) as file:
-        for number in range(file.metadata.num_row_groups):
-            yield file.read_row_group(number, columns=columns, use_threads=False)
+        narrow = file.read(columns=["part", "size"], use_threads=False)
+        wanted = places(file.metadata, "keys", numbers(narrow["size"]))
+        found = None if wanted is None else located(path, wanted)
+        if found is None:
+            for number in range(file.metadata.num_row_groups):
+                yield file.read_row_group(number, columns=["part", "keys"], use_threads=False)
+        else:
+            keys = among(*found)
+            part = numpy.full(len(keys), -1, "int32")
+            part[::2] = numbers(narrow["part"])
+            yield pyarrow.table([whole(part, "int32"), keys], ["part", "keys"])
 
 
 def rows_of(path: str, columns: list[str], key: str, values: Any) -> Iterator[Any]:
@@ -53,15 +63,33 @@ def rows_of(path: str, columns: list[str], key: str, values: Any) -> Iterator[An
 
 
 def sketches_of(files: Iterable[tuple[int, str]], sets: Any) -> Iterator[Any]:
-    """The sketches of sets (sorted): `segment`, `set`, `page`, `sketch`. Reads only row groups that can have one."""
+    """The sketches of sets: `segment`, `set`, `page`, `sketch`. Reads hardly more than these."""
     for segment, path in files:
         with opened(path) as file:
-            hit = groups_with(file, sets)
-            for first in range(0, len(hit), GROUPS):
-                table = file.read_row_groups(hit[first : first + GROUPS], use_threads=False)
-                table = table.take(whole(numpy.flatnonzero(numpy.isin(numbers(table["set"]), sets)), "int64"))
-                if len(table):
-                    yield table.add_column(0, "segment", whole([segment] * len(table), "int32"))
+            narrow = file.read(columns=["set", "page", "size"], use_threads=False)
+            rows = numpy.flatnonzero(numpy.isin(numbers(narrow["set"]), sets))
+            wanted = places(file.metadata, "sketch", numbers(narrow["size"]))
+            for some in sharded(rows, numbers(narrow["size"])[rows]):
+                found = None if wanted is None else located(path, Places(wanted.first[some], wanted.end[some]))
+                sketch = taken(*found) if found else of_groups(file, "sketch", some)
+                table = narrow.select(["set", "page"]).take(whole(some, "int64")).append_column("sketch", sketch)
+                yield table.add_column(0, "segment", whole([segment] * len(table), "int32"))
+
+
+def sharded(rows: Any, sizes: Any) -> list[Any]:
+    """Rows in parts whose values have a limited number of bytes."""
+    cuts = numpy.flatnonzero(numpy.diff(numpy.cumsum(sizes) // TOGETHER)) + 1
+    return [part for part in numpy.split(rows, cuts) if len(part)]
+
+
+def of_groups(file: Any, column: str, rows: Any) -> Any:
+    """Values of a column, by reading the row groups that have them."""
+    ends = numpy.cumsum([file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)])
+    hit, at = numpy.unique(numpy.searchsorted(ends, rows, side="right"), return_inverse=True)
+    read = file.read_row_groups(hit.tolist(), columns=[column], use_threads=False)[column]
+    counts = numpy.diff(ends, prepend=0)[hit]
+    inside = rows - (ends - numpy.diff(ends, prepend=0))[hit][at]
+    return read.take(whole((numpy.cumsum(counts) - counts)[at] + inside, "int64"))
 
 
 def write_moved(pages: Any, newest: int, path: str) -> None:
@@ -73,18 +101,20 @@ def write_moved(pages: Any, newest: int, path: str) -> None:
 
 
 def write_sketches(pages: Any, path: str) -> None:
-    """Writes the sketches of pages in the order of their `set`, in small row groups."""
-    from .._copy import write
-    from .._sketches import GROUP_BYTES
-
+    """Writes the sketches of pages in the order of their `set`."""
     order = numpy.argsort(numbers(pages["set"]), kind="stable")
-    table = pages.take(whole(order, "int64")).select(["set", "page", "sketch"])
+    table = with_sizes(pages.take(whole(order, "int64")).select(["set", "page", "sketch"]), "sketch")
+    write_in_place(table.select(["set", "page", "size", "sketch"]), path)
+
+
+def with_sizes(table: Any, column: str) -> Any:
+    """A table with the bytes of each value of a column in `size`."""
+    return table.append_column("size", compute.binary_length(table[column]).cast(pyarrow.int32()))
+
+
+def write_in_place(table: Any, path: str) -> None:
+    """Writes a file whose values `places` can find: plain bytes, each column of a row group in one page."""
+    from .._copy import write
+
     some = max(1, GROUP_BYTES * len(table) // max(table.nbytes, 1))
-    write(path, table.schema.remove_metadata(), [table], "none", some)
-
-
-def groups_with(file: Any, sets: Any) -> list[int]:
-    """The row groups with a sketch of one of the sets. One narrow column tells faster than the footer's ranges."""
-    rows = numpy.flatnonzero(numpy.isin(numbers(file.read(columns=["set"], use_threads=False)["set"]), sets))
-    ends = numpy.cumsum([file.metadata.row_group(number).num_rows for number in range(file.metadata.num_row_groups)])
-    return numpy.unique(numpy.searchsorted(ends, rows, side="right")).tolist()
+    write(path, table.schema.remove_metadata(), [table], some, **PLAIN)

@@ -14,18 +14,17 @@ from ..._onecopy import OnecopyError
 from .._copy import DRAFTS
 from .._segments import Segment
 from .._tables import to_arrow
-from .reading import packed
+from .ranges import PLAIN
+from .reading import packed, with_sizes
 from .rows import beside, mapped, newest, values, within, without
 from .sets import changed_sets, named
 from .statuses import changes, statuses
-from .tasks import Wanted, edges, find, put_sketches, settle
+from .tasks import Wanted, find, meet, put_sketches, settle
 
 # The driver handles so many pages.
 PAGES = 200_000
 # What a task must know of a page besides its sketch.
 FACTS = ["page", "node", "fingerprint", "rank", "identity", "flags", "reason"]
-# Keys are random numbers.
-PLAIN = ("keys",)
 
 
 class SmallSegment:
@@ -40,9 +39,10 @@ class SmallSegment:
         """Writes all tables of the version, and returns how many pages they have. Nothing if this takes a cluster."""
         self._collect()
         self.gone = values(self.fresh["page"], self.dead)
-        (before,) = find(self.old, Wanted("facts", ["page", "node", "reason"], "page", self.gone))
+        gone = Wanted("facts", ["page", "node", "reason"], "page", self.gone)
+        before, edges = meet(self.old, gone, self.keys, self.update.plan)
         touched = values(*(rows.filter(compute.is_null(rows["reason"]))["node"] for rows in (self.fresh, before)))
-        changed = changed_sets(self.old, edges(self.old, self.keys, self.update.plan), touched)
+        changed = changed_sets(self.old, edges, touched)
         if len(changed) > PAGES:
             return None
         pages, statuses_before = self._near(changed)
@@ -60,7 +60,7 @@ class SmallSegment:
         """Takes the facts and keys of fresh pages to the driver, and refuses two pages with one name."""
         fresh, keys = self.update.found.collected()
         schema = self.old.arrow("facts")
-        self.fresh, self.keys = fresh.select(schema.names).cast(schema), keys.cast(self.old.arrow("keys"))
+        self.fresh, self.keys = fresh.select(schema.names).cast(schema), keys
         counts = self.fresh.group_by("page").aggregate([("page", "count")])
         counts = counts.filter(compute.greater(counts["page_count"], 1)).sort_by("page")
         if len(counts):
@@ -71,7 +71,8 @@ class SmallSegment:
         (rows,) = find(self.old, Wanted("facts", FACTS, "node", changed["node"].combine_chunks()))
         rows = without(newest(rows.filter(compute.is_null(rows["reason"])), "page"), "page", self.gone)
         names = values(rows["page"], self.gone)
-        hiding = [Wanted(table, ["page"], "page", names) for table in ("facts", "dead")]
+        # Nothing is older than the first segment.
+        hiding = [Wanted(table, ["page"], "page", names, since=1) for table in ("facts", "dead")]
         facts, dead, was = find(self.old, *hiding, Wanted("pages", self.old.arrow("pages").names, "page", names))
         rows = unhidden(rows, facts, dead)
         return rows, unhidden(newest(was, "page"), dead).drop_columns(["segment"])
@@ -100,7 +101,7 @@ class SmallSegment:
         folder = self.store.full(self.update.tables, "sketches")
         files, name = fs.FileSystem.from_uri(folder)
         files.create_dir(name, recursive=True)
-        run = put_sketches(folder, self.old.arrow("sketches"), sent)
+        run = put_sketches(folder, sent)
         self.update.found.over_judged(["node", "page", "sketch"], run, "pages long").collect()
         sent.destroy()
 
@@ -111,7 +112,7 @@ class SmallSegment:
         tables = {
             "facts": self.fresh,
             "dead": pyarrow.table({"page": self.dead}),
-            "keys": self.keys,
+            "keys": with_sizes(self.keys, "keys"),
             "sets": changed.select(["node", "component", "words"]),
             "settled": settled,
             "decided": pyarrow.table({"page": values(settled["page"], self.gone)}),
@@ -122,9 +123,9 @@ class SmallSegment:
         files, folder = fs.FileSystem.from_uri(self.store.full(self.update.tables))
         for name, rows in tables.items():
             files.create_dir(f"{folder}/{name}", recursive=True)
-            schema, codec = self.old.arrow(name), "none" if name in PLAIN else "snappy"
+            schema, style = self.old.arrow(name), PLAIN if name == "keys" else {}
             rows = rows.select(schema.names).cast(schema)
-            pyarrow.parquet.write_table(rows, f"{folder}/{name}/rows.parquet", filesystem=files, compression=codec)
+            pyarrow.parquet.write_table(rows, f"{folder}/{name}/rows.parquet", filesystem=files, **style)
         return len(table)
 
 

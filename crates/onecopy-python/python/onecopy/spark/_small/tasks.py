@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any, Callable, Iterator, NamedTuple
+from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import pyarrow
 
@@ -19,12 +19,13 @@ TO_WRITE = 256 << 20
 
 
 class Wanted(NamedTuple):
-    """Rows to find in a table of all segments: those whose `key` is one of `values`."""
+    """Rows to find in a table of all segments, or of those `since` one: those whose `key` is one of `values`."""
 
     table: str
     columns: list[str]
     key: str
     values: Any
+    since: int = 0
 
 
 def spread(spark: Any, run: Any, tasks: list[Any], least: int = 1) -> list[Any]:
@@ -48,21 +49,57 @@ def spread(spark: Any, run: Any, tasks: list[Any], least: int = 1) -> list[Any]:
     return [pickle.loads(result.as_buffer()) for result in found["result"]]
 
 
-def files_of(segments: Segments, table: str) -> list[tuple[int, str]]:
+def files_of(segments: Segments, table: str, since: int = 0) -> list[tuple[int, str]]:
     """The files of a table, each with the number of its segment."""
-    store, parts = segments.store, enumerate(segments.parts)
+    store, parts = segments.store, [*enumerate(segments.parts)][since:]
     return [(number, path) for number, part in parts for path in store.files(part.tables, table)]
+
+
+class Work(NamedTuple):
+    """A function over tasks, and what was sent to executors for it."""
+
+    run: Callable[..., Any]
+    tasks: list[Any]
+    sent: Any
+
+
+def done(spark: Any, *works: Work) -> list[list[Any]]:
+    """The results of each work. All are one job of Spark, because a job costs more than most of them."""
+    runs = [work.run for work in works]
+    tasks = [(number, task) for number, work in enumerate(works) for task in work.tasks]
+
+    def run(tasks: Iterator[tuple[int, Any]]) -> Iterator[Any]:
+        own = [*tasks]
+        for number, each in enumerate(runs):
+            for result in each(task for at, task in own if at == number):
+                yield number, result
+
+    found = spread(spark, _stages.checked(run), tasks)
+    for work in works:
+        work.sent.destroy()
+    return [[result for at, result in found if at == number] for number in range(len(works))]
 
 
 def find(segments: Segments, *wanted: Wanted) -> list[Any]:
     """The rows of each request, with the number of their `segment`. Later segments may hide some of them."""
-    sent = [packed(pyarrow.table({"values": one.values})) for one in wanted]
-    sent = segments.store.spark.sparkContext.broadcast(sent)
+    (found,) = done(segments.store.spark, finding(segments, *wanted))
+    return rows_found(segments, wanted, found)
+
+
+def meet(segments: Segments, one: Wanted, fresh: Any, plan: str) -> tuple[Any, Any]:
+    """The rows of a request, and the edges from fresh contents (`part`, `keys`) and from those beside them."""
+    found, edges = done(segments.store.spark, finding(segments, one), meeting(segments, fresh, plan))
+    return rows_found(segments, [one], found)[0], pyarrow.concat_tables(unpacked(data) for data in edges)
+
+
+def finding(segments: Segments, *wanted: Wanted) -> Work:
+    """Finds rows in tables: the number of a request, and some rows as bytes."""
+    values = [packed(pyarrow.table({"values": one.values})) for one in wanted]
+    sent = segments.store.spark.sparkContext.broadcast(values)
     asked = [(one.columns, one.key) for one in wanted]
-    tasks = [(number, *file) for number, one in enumerate(wanted) for file in files_of(segments, one.table)]
+    tasks = [(number, *file) for number, one in enumerate(wanted) for file in files_of(segments, one.table, one.since)]
 
     def run(tasks: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow
         from onecopy.spark._arrow import whole
         from onecopy.spark._small.reading import packed, rows_of, unpacked
 
@@ -71,40 +108,39 @@ def find(segments: Segments, *wanted: Wanted) -> list[Any]:
                 of = whole([segment] * len(rows), "int32")
                 yield number, packed(rows.append_column("segment", of))
 
-    found = spread(segments.store.spark, _stages.checked(run), tasks)
-    sent.destroy()
-    return [rows_found(segments, one, [data for at, data in found if at == number]) for number, one in enumerate(wanted)]
+    return Work(run, tasks, sent)
 
 
-def rows_found(segments: Segments, one: Wanted, found: list[bytes]) -> Any:
-    """One table of what tasks found."""
-    kinds = segments.arrow(one.table)
-    schema = pyarrow.schema([*(kinds.field(name) for name in one.columns), ("segment", pyarrow.int32())])
-    return pyarrow.concat_tables([schema.empty_table(), *(unpacked(data).cast(schema) for data in found)])
+def rows_found(segments: Segments, wanted: Sequence[Wanted], found: list[Any]) -> list[Any]:
+    """A table for each request of what `finding` found."""
+    tables = []
+    for number, one in enumerate(wanted):
+        kinds = segments.arrow(one.table)
+        schema = pyarrow.schema([*(kinds.field(name) for name in one.columns), ("segment", pyarrow.int32())])
+        rows = (unpacked(data).cast(schema) for at, data in found if at == number)
+        tables.append(pyarrow.concat_tables([schema.empty_table(), *rows]))
+    return tables
 
 
-def edges(segments: Segments, fresh: Any, plan: str) -> Any:
+def meeting(segments: Segments, fresh: Any, plan: str) -> Work:
     """Edges from fresh contents (`part`, `keys`), and from those beside them."""
     sent = segments.store.spark.sparkContext.broadcast(packed(fresh))
 
     def run(paths: Iterator[str]) -> Iterator[bytes]:
         from onecopy import _onecopy
         from onecopy.spark._arrow import table
-        from onecopy.spark._small.reading import groups_of, packed, unpacked
+        from onecopy.spark._small.reading import keys_of, packed, unpacked
 
         keys = _onecopy.FreshKeys(unpacked(sent.value))
         for path in paths:
-            for group in groups_of(path, ["part", "keys"]):
-                keys.meet(group)
+            for some in keys_of(path):
+                keys.meet(some)
         yield packed(table(keys.edges(plan)))
 
-    paths = [path for _, path in files_of(segments, "keys")]
-    found = spread(segments.store.spark, _stages.checked(run), paths)
-    sent.destroy()
-    return pyarrow.concat_tables(unpacked(data) for data in found)
+    return Work(run, [path for _, path in files_of(segments, "keys")], sent)
 
 
-def put_sketches(folder: str, schema: Any, sets: Any) -> Callable[..., Any]:
+def put_sketches(folder: str, sets: Any) -> Callable[..., Any]:
     """Writes the sketches of pages (`node`, `page`, `sketch`), each task its own in files of limited size.
 
     `sets` has the name of each set as the `component` of its nodes. A lone node is a set by itself.
@@ -122,7 +158,7 @@ def put_sketches(folder: str, schema: Any, sets: Any) -> Callable[..., Any]:
         for number, pages in enumerate(in_tables(batches, TO_WRITE)):
             pages = pages.append_column("set", mapped(pages["node"].combine_chunks(), node, component))
             path = f"{folder}/fresh-{task:05}-{number:03}.parquet"
-            write_sketches(pages.select(schema.names).cast(schema), path)
+            write_sketches(pages, path)
             yield pyarrow.RecordBatch.from_arrays([whole([len(pages)], "int64")], ["pages"])
 
     return run
