@@ -44,8 +44,12 @@ enum ByteClass {
     Lower,
     Capital,
     Digit,
-    /// The first byte of a character that is about a word by itself, as in Chinese.
+    /// The first byte of a character that is about half a word, as in Chinese.
     Ideograph,
+    /// The first byte of a character in a script that has spaces between phrases, not words, as in Thai.
+    Spaceless,
+    /// A byte that both letters and marks begin with.
+    Mixed,
     /// A later byte of a character.
     Tail,
 }
@@ -56,29 +60,55 @@ pub fn count(text: &str, linked: bool) -> Count {
     let mut previous = ByteClass::Space;
     let bytes = text.as_bytes();
     for (at, &byte) in bytes.iter().enumerate() {
-        let class = CLASSES[byte as usize];
+        let mut class = CLASSES[byte as usize];
+        if class == ByteClass::Mixed {
+            class = text[at..].chars().next().map_or(class, class_of);
+        }
         match class {
             ByteClass::Tail => {
                 count.letters += u32::from(previous != ByteClass::Mark);
                 continue;
             }
-            ByteClass::Space => {}
-            ByteClass::Mark => count.mark(byte, bytes.get(at + 1)),
+            ByteClass::Space => count.commas += u32::from(previous == ByteClass::Spaceless),
+            ByteClass::Mark if byte.is_ascii() => count.mark(byte, bytes.get(at + 1)),
+            ByteClass::Mark => count.far_mark(&text[at..]),
             _ => count.letter(class, previous),
         }
         previous = class;
     }
-    let last = bytes.trim_ascii_end();
-    count.ended = last.ends_with(b".")
-        || last.ends_with(b"!")
-        || last.ends_with(b"?")
-        || last.ends_with("。".as_bytes())
-        || last.ends_with(b".\"")
-        || last.ends_with(".”".as_bytes());
+    count.ended = is_ended(text.trim_ascii_end());
     if linked {
         count.linked = count.words;
     }
     count
+}
+
+/// The class of a character that begins with a mixed byte.
+fn class_of(character: char) -> ByteClass {
+    match character {
+        _ if is_far_stop(character) || is_far_comma(character) => ByteClass::Mark,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' => ByteClass::Spaceless,
+        '\u{3000}'..='\u{3fff}' => ByteClass::Ideograph,
+        _ => ByteClass::Lower,
+    }
+}
+
+/// Whether a character ends a sentence in Chinese, Japanese, Arabic, Urdu, Hindi, Burmese or Khmer.
+fn is_far_stop(character: char) -> bool {
+    matches!(character, '。' | '！' | '？' | '．' | '｡' | '؟' | '۔' | '।' | '။' | '។')
+}
+
+/// Whether a character is the comma or the semicolon of one of these languages.
+fn is_far_comma(character: char) -> bool {
+    matches!(character, '、' | '，' | '；' | '､' | '،' | '؛')
+}
+
+/// Whether a text ends like a sentence.
+fn is_ended(text: &str) -> bool {
+    text.ends_with(['.', '!', '?'])
+        || text.ends_with(is_far_stop)
+        || text.ends_with(".\"")
+        || text.ends_with(".”")
 }
 
 impl Count {
@@ -88,6 +118,9 @@ impl Count {
         // Two ideographs count as one word, which is about right.
         if class == ByteClass::Ideograph {
             self.words += self.letters & 1;
+        } else if class == ByteClass::Spaceless {
+            // So do four of these, since vowel signs count.
+            self.words += u32::from(self.letters & 3 == 1);
         } else if begins {
             self.words += 1;
             self.capitals += u32::from(class == ByteClass::Capital);
@@ -104,6 +137,12 @@ impl Count {
             b'|' | b'>' | b'/' => self.bars += 1,
             _ => {}
         }
+    }
+
+    /// Counts the mark beyond ASCII that `text` begins with.
+    fn far_mark(&mut self, text: &str) {
+        self.stops += u32::from(text.starts_with(is_far_stop));
+        self.commas += u32::from(text.starts_with(is_far_comma));
     }
 
     /// Adds the counts of the text that follows.
@@ -135,11 +174,46 @@ const fn classes() -> [ByteClass; 256] {
             0x80..=0xbf => ByteClass::Tail,
             // Latin-1 signs and general punctuation.
             0xc2 | 0xe2 => ByteClass::Mark,
-            0xe3..=0xe9 | 0xf0.. => ByteClass::Ideograph,
+            // Arabic; Hindi, Thai and Lao; Burmese and Khmer; marks of Chinese, kana; wide forms.
+            0xd8 | 0xdb | 0xe0 | 0xe1 | 0xe3 | 0xef => ByteClass::Mixed,
+            0xe4..=0xe9 | 0xf0.. => ByteClass::Ideograph,
             0xc3..=0xff => ByteClass::Lower,
             _ => ByteClass::Mark,
         };
         byte += 1;
     }
     classes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words, stops and commas.
+    fn counts(text: &str) -> [u32; 3] {
+        let count = count(text, false);
+        [count.words, count.stops, count.commas]
+    }
+
+    #[test]
+    fn marks_of_all_scripts_count_as_those_of_latin() {
+        assert_eq!(counts("One, two. Three!"), [3, 2, 1]);
+        assert_eq!(counts("我们走，你们来。好！"), [4, 2, 1]);
+        assert_eq!(counts("行く、来る。"), [2, 1, 1]);
+        assert_eq!(counts("واحد، اثنان؛ ثلاثة؟"), [3, 1, 2]);
+        assert_eq!(counts("एक, दो।"), [2, 1, 1]);
+        for ended in ["Done.", "好。 ", "好！", "तीन।", "ثلاثة؟", "He said \"no.\""] {
+            assert!(count(ended, false).ended, "{ended}");
+        }
+        for open in ["Menu", "菜单", "菜单、", "وا", "เมนู", ""] {
+            assert!(!count(open, false).ended, "{open}");
+        }
+    }
+
+    #[test]
+    fn thai_has_several_words_between_its_spaces_which_are_its_commas() {
+        assert_eq!(counts("ภาษาไทยไม่มีช่องว่างระหว่างคำ แต่มีระหว่างวลี"), [11, 0, 1]);
+        assert_eq!(counts("ພາສາລາວ"), [2, 0, 0]);
+        assert_eq!(counts("ភាសាខ្មែរ។"), [3, 1, 0]);
+    }
 }
