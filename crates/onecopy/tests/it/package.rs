@@ -63,7 +63,11 @@ fn install(python: &Python, site: &Path) -> Result<(), String> {
         build.env_remove(name);
     }
     build.arg("--manifest-path").arg(package().join("Cargo.toml")).env("CARGO_TARGET_DIR", target);
+    // maturin moves the library away that cargo has built. Tests of other processes build at the same time.
+    let turn = fs::File::create(Path::new(env!("CARGO_TARGET_TMPDIR")).join("wheel.lock")).expect("a file");
+    turn.lock().expect("a turn to build");
     run(&mut build, BUILDING)?;
+    drop(turn);
     let made = fs::read_dir(wheels.path()).expect("a folder").flatten().map(|entry| entry.path());
     let wheels: Vec<PathBuf> = made.collect();
     let [wheel] = &wheels[..] else { return Err(format!("not one wheel, but {wheels:?}")) };
