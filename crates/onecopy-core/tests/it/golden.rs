@@ -15,7 +15,7 @@ const VERSION: u32 = 4;
 
 /// The digest of the answers of each method.
 const DIGESTS: [(&str, u64); 12] = [
-    ("auto", 0xf3563cfa6cfe2c09),
+    ("auto", 0xc7047f6a487f5f6d),
     ("jaccard", 0x16c5287f7c16e2d6),
     ("containment", 0xc700be2e2ac74ecd),
     ("cosine", 0x1e05217834120feb),
