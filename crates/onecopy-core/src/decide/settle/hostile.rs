@@ -184,3 +184,20 @@ fn of_pages_with_one_subject_few_pairs_are_compared() {
     let sketches = read(forecast, Some(Frame { menu: &menu, title: "the day" }), 1_200);
     assert!(sketches / 2 <= 1_200 * 1_199 / 2 / 30, "{sketches}");
 }
+
+#[test]
+fn a_crowd_that_lacks_a_content_is_not_asked() {
+    let method = method(&Config::default()).expect("the usual method");
+    let sketches = sketches(forecast, None, 1_200, &*method);
+    let comparer = Counting::new(&*method, &sketches);
+    let Ok(mut index) = ListIndex::new(&comparer.contents.lists(), 0..1_200, &Settled::new(1_200));
+    (0..1_000).for_each(|content| index.keep(content));
+    assert!(!index.is_crowded(1_100), "there is no crowd yet");
+    let later: Vec<u32> = (1_000..1_200).collect();
+    let Ok(()) = index.gather(&later, &comparer);
+    assert!(index.is_crowded(1_100));
+    index.keep(1_000);
+    assert!(!index.is_crowded(1_100), "it lacks content 1,000");
+    let Ok(()) = index.gather(&later, &comparer);
+    assert!(index.is_crowded(1_100));
+}
