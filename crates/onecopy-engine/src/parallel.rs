@@ -1,5 +1,6 @@
 //! Distributes work over threads: the only place that starts threads, and the gate that limits their memory.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -13,6 +14,8 @@ pub(crate) fn on_each(threads: usize, work: impl Fn(&AtomicBool) -> Result<()> +
     let failed = AtomicBool::new(false);
     let first = Lock::new(Ok(()));
     let attempt = || {
+        // Threads that wait for this one must not wait forever.
+        let _panic = FailOnPanic(&failed);
         if let Err(error) = work(&failed)
             && !failed.swap(true, Ordering::Relaxed)
         {
@@ -34,6 +37,15 @@ pub(crate) fn on_each(threads: usize, work: impl Fn(&AtomicBool) -> Result<()> +
     first.into_inner()
 }
 
+/// Sets a flag if its thread panics.
+struct FailOnPanic<'a>(&'a AtomicBool);
+
+impl Drop for FailOnPanic<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_or(std::thread::panicking(), Ordering::Relaxed);
+    }
+}
+
 /// Calls `work` with each of `0..n`, distributed over threads. `state` creates the state that a thread keeps between
 /// calls.
 pub(crate) fn for_each<S>(
@@ -45,20 +57,78 @@ pub(crate) fn for_each<S>(
     hand_out(threads, n, state, |state, i, _| work(state, i))
 }
 
-/// Like [`for_each`], but afterwards calls `take` with the state of each call, in the order of `0..n`. Threads work at the
-/// same time and hand their results over in turn.
-pub(crate) fn in_order<S>(
+/// Like [`for_each`], but afterwards calls `take` with the state of each call, in the order of `0..n`. A thread that is
+/// early leaves its state behind and goes on with another, so that it need not wait.
+pub(crate) fn in_order<S: Send>(
     threads: usize,
     n: usize,
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> Result<()> + Sync,
     take: impl FnMut(&mut S, usize) -> Result<()> + Send,
 ) -> Result<()> {
-    let turns = InTurn::new(take);
-    hand_out(threads, n, state, |state, i, failed| {
-        work(state, i)?;
-        turns.wait(i as u64, failed, |take| take(state, i))
+    let line =
+        Line { held: Lock::new(Waiting::new(take)), left: Signal::default(), room: threads.div_ceil(2) };
+    hand_out(threads, n, &state, |own, i, failed| {
+        work(own, i)?;
+        line.join(own, i, &state, failed)
     })
+}
+
+/// Finished states in the order of their numbers.
+struct Line<S, T> {
+    held: Lock<Waiting<S, T>>,
+    left: Signal,
+    /// How many states may wait.
+    room: usize,
+}
+
+struct Waiting<S, T> {
+    /// The number of the next state to take.
+    next: usize,
+    /// States that came early, and states that were taken.
+    early: BTreeMap<usize, S>,
+    spare: Vec<S>,
+    /// Takes the states; absent while a thread does so.
+    take: Option<T>,
+}
+
+impl<S, T> Waiting<S, T> {
+    fn new(take: T) -> Waiting<S, T> {
+        Waiting { next: 0, early: BTreeMap::new(), spare: Vec::new(), take: Some(take) }
+    }
+}
+
+impl<S: Send, T: FnMut(&mut S, usize) -> Result<()>> Line<S, T> {
+    /// Takes `own`, which has number `i`, and those that waited for it. If it is early, it waits in the line, and `own`
+    /// becomes another state.
+    fn join(&self, own: &mut S, i: usize, state: impl Fn() -> S, failed: &AtomicBool) -> Result<()> {
+        let mut held = self.held.lock();
+        while held.next != i && held.early.len() >= self.room {
+            // A thread that fails never takes its state, so those after it would wait forever.
+            if failed.load(Ordering::Relaxed) {
+                return Err(Error::Stopped);
+            }
+            held = self.left.wait_for(held, PATIENCE);
+        }
+        let other = held.spare.pop().unwrap_or_else(state);
+        held.early.insert(i, std::mem::replace(own, other));
+        // Another thread looks at the line again after each state that it takes.
+        let Some(mut take) = held.take.take() else { return Ok(()) };
+        while let Some(mut first) = {
+            let next = held.next;
+            held.early.remove(&next)
+        } {
+            let number = held.next;
+            drop(held);
+            take(&mut first, number)?;
+            held = self.held.lock();
+            held.next += 1;
+            held.spare.push(first);
+            self.left.notify_all();
+        }
+        held.take = Some(take);
+        Ok(())
+    }
 }
 
 /// Gives each of `0..n` to one thread. `work` can see whether another thread failed.
@@ -95,15 +165,15 @@ pub(crate) fn core() -> usize {
     return 0;
 }
 
-/// Drops items on all threads: to return much memory to the system takes long.
-pub(crate) fn free<T: Send>(threads: usize, items: Vec<T>) {
+/// Gives each item to a thread.
+pub(crate) fn give_away<T: Send>(threads: usize, items: Vec<T>, take: impl Fn(T) + Sync) {
     let items = Lock::new(items);
     let next = || items.lock().pop();
-    let freed = on_each(threads, |_| {
-        std::iter::from_fn(next).for_each(drop);
+    let given = on_each(threads, |_| {
+        std::iter::from_fn(next).for_each(&take);
         Ok(())
     });
-    freed.expect("dropping does not fail");
+    given.expect("no thread fails");
 }
 
 /// Something that threads use in the order of their turns.
@@ -262,6 +332,33 @@ mod tests {
             assert!(matches!(in_order(threads, 50, || 0, fail, |_, _| Ok(())), Err(Error::NoRow { .. })));
             assert!(matches!(in_order(threads, 50, || 0, |_, _| Ok(()), fail), Err(Error::NoRow { .. })));
         }
+    }
+
+    #[test]
+    fn what_is_early_waits_and_its_thread_goes_on() {
+        let done = AtomicUsize::new(0);
+        let mut taken = Vec::new();
+        let work = |_: &mut (), i: usize| {
+            // The first item is finished when the other thread has finished two.
+            while i == 0 && done.load(Ordering::Relaxed) < 2 {
+                std::thread::yield_now();
+            }
+            done.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        };
+        let take = |_: &mut (), i: usize| {
+            taken.push(i);
+            Ok(())
+        };
+        in_order(2, 100, || (), work, take).unwrap();
+        assert!(taken.into_iter().eq(0..100));
+    }
+
+    #[test]
+    fn a_panic_ends_those_who_wait() {
+        let work = |_: &mut (), i: usize| if i == 3 { panic!("item 3") } else { Ok(()) };
+        let all = || in_order(4, 5_000, || (), work, |_, _| Ok(()));
+        assert!(std::panic::catch_unwind(all).is_err());
     }
 
     #[test]

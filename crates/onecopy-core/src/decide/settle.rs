@@ -8,6 +8,7 @@
 //! If the keys do not fit in memory, contents are settled in blocks. A block is settled by itself. Then everything
 //! after it is compared with the contents that stayed in it. The answer is the same for any blocks.
 
+mod block;
 mod crowded;
 #[cfg(test)]
 mod hostile;
@@ -18,6 +19,8 @@ use std::ops::Range;
 
 use crate::similarity::elsewhere::{Elsewhere, UNKNOWN};
 use crate::similarity::method::{Held, Method};
+use block::BlockSettler;
+pub(super) use block::FEW;
 pub(super) use crowded::CrowdedContents;
 use index::{Candidates, ListIndex};
 pub use lists::MemoryLists;
@@ -252,90 +255,6 @@ fn blocks<K: KeyLists>(lists: &K, contents: usize, entries: usize) -> Result<Vec
     }
     blocks.push(start as u32..contents as u32);
     Ok(blocks)
-}
-
-/// How many contents threads compare with those that stayed before, until these are settled one by one.
-const BATCH: usize = 8_192;
-
-/// How many contents are compared with a crowd in one pass.
-pub(super) const FEW: usize = 32;
-
-/// A block of contents that is being settled.
-struct BlockSettler<'a, C> {
-    comparer: &'a C,
-    index: ListIndex,
-}
-
-impl<C: Comparer> BlockSettler<'_, C> {
-    /// Settles `contents` among themselves. Contents that a better one removed before must not be among them.
-    fn settle(mut self, contents: &[u32], settled: &mut Settled) -> Result<(), C::Error> {
-        let mut buffers = Buffers::default();
-        for batch in contents.chunks(BATCH) {
-            self.index.gather(batch, self.comparer)?;
-            let few: Vec<&[u32]> = batch.chunks(FEW).collect();
-            // Hardly any content is near another of its batch, so few are left to settle one by one.
-            let found = self.comparer.map(&few, |few, buffers| {
-                let is_open = |content| self.index.is_open_beside(content, batch[0], self.comparer);
-                let winners = few.iter().zip(self.winners(few, 0, buffers)?);
-                Ok(winners.map(|(&content, winner)| (winner, winner.is_none() && is_open(content))).collect())
-            })?;
-            let found = found.into_iter().flat_map(|few: Vec<(Option<Winner>, bool)>| few);
-            for (&content, (mut winner, is_open)) in batch.iter().zip(found) {
-                self.comparer.check()?;
-                if is_open {
-                    self.index.gather(&[content], self.comparer)?;
-                    winner = self.winners(&[content], batch[0], &mut buffers)?.pop().flatten();
-                }
-                match winner {
-                    Some(winner) => settled.remove(content, winner),
-                    None => self.index.keep(content),
-                }
-            }
-            self.comparer.settled(batch.len() as u64);
-        }
-        Ok(())
-    }
-
-    /// The winner of each of `few` among the contents from number `from` on that stay so far.
-    fn winners(
-        &self,
-        few: &[u32],
-        from: u32,
-        buffers: &mut Buffers,
-    ) -> Result<Vec<Option<Winner>>, C::Error> {
-        let mut near = std::mem::take(&mut buffers.near);
-        self.index.crowd_beside(few, from, self.comparer, &mut near)?;
-        let (mut lists, mut winners) = (near.iter_mut(), Vec::with_capacity(few.len()));
-        for &content in few {
-            if content < self.comparer.base() {
-                winners.push(None);
-                continue;
-            }
-            let list = if self.index.is_crowded(content) { lists.next() } else { None };
-            match list {
-                Some(list) => std::mem::swap(&mut buffers.candidates.list, list),
-                None => self.index.kept_beside(content, from, self.comparer, &mut buffers.candidates),
-            }
-            winners.push(first_alike(self.comparer, content, buffers)?);
-        }
-        buffers.near = near;
-        Ok(winners)
-    }
-}
-
-/// The first of the candidates in `buffers` that is alike.
-fn first_alike<C: Comparer>(
-    comparer: &C,
-    content: u32,
-    buffers: &mut Buffers,
-) -> Result<Option<Winner>, C::Error> {
-    for i in 0..buffers.candidates.list.len() {
-        let candidate = buffers.candidates.list[i];
-        if let Some(score) = comparer.compare(candidate, content, buffers)? {
-            return Ok(Some(Winner { content: candidate, score }));
-        }
-    }
-    Ok(None)
 }
 
 /// How many pairs are collected before they are compared.

@@ -8,6 +8,8 @@ use super::{Comparer, CrowdedContents, Holder, KeyLists, Settled};
 const MANY: usize = 256;
 /// A holder of a key takes as long as this many contents of a crowd.
 const CROWD_PACE: usize = 8;
+/// So many holders of a key are collected while it is not known which of them stay.
+const FIRST: usize = 16;
 /// A content takes as long to join a crowd as this many holders.
 const JOIN_PACE: usize = 64;
 
@@ -124,13 +126,43 @@ impl ListIndex {
     /// them may be settled yet.
     pub(super) fn is_open_beside<C: Comparer>(&self, content: u32, from: u32, comparer: &C) -> bool {
         self.lists_of[self.lists_of(content)].iter().any(|&[list, rest]| {
-            let start = self.starts[list as usize] + self.kept[list as usize];
-            // Behind those that stay are some that were settled, then all that were not.
-            let others = &self.holders[start as usize..self.starts[list as usize + 1] as usize];
-            let open = &others[others.partition_point(|holder| holder[0] < from)..];
-            let before = &open[..open.partition_point(|holder| holder[0] < content)];
+            let before = self.open_before(list, from, content);
             before.len() > MANY || before.iter().any(|&holder| comparer.may([content, rest], holder))
         })
+    }
+
+    /// Collects contents from number `from` on that come before `content`, share a key with it, and may be alike. None of
+    /// them may be settled yet. Returns the number up to which all were collected.
+    pub(super) fn open_beside<C: Comparer>(
+        &self,
+        content: u32,
+        from: u32,
+        comparer: &C,
+        out: &mut Candidates,
+    ) -> u32 {
+        let mut until = content;
+        out.begin(self.own.len());
+        for &[list, rest] in &self.lists_of[self.lists_of(content)] {
+            let before = self.open_before(list, from, content);
+            for &holder in before.iter().take(FIRST) {
+                let place = holder[0] - self.first;
+                if !out.has(place) && comparer.may([content, rest], holder) {
+                    out.add(place);
+                }
+            }
+            until = before.get(FIRST).map_or(until, |holder| until.min(holder[0]));
+        }
+        out.finish(self.first);
+        until
+    }
+
+    /// The holders of a key from number `from` on and before `content`. None of them may be settled yet.
+    fn open_before(&self, list: u32, from: u32, content: u32) -> &[Holder] {
+        let start = self.starts[list as usize] + self.kept[list as usize];
+        // Behind those that stay are some that were settled, then all that were not.
+        let others = &self.holders[start as usize..self.starts[list as usize + 1] as usize];
+        let open = &others[others.partition_point(|holder| holder[0] < from)..];
+        &open[..open.partition_point(|holder| holder[0] < content)]
     }
 
     /// How many holders the lists of a content have.

@@ -15,9 +15,9 @@ use std::time::{Duration, Instant};
 
 use crate::batch::read::segment::{Row, Segment};
 use crate::error::{Error, Result};
-use crate::io::Aligned;
+use crate::io::{Aligned, drop_words};
 use crate::job::Job;
-use crate::parallel::free;
+use crate::parallel::give_away;
 use crate::progress::{Note, Progress};
 use crate::run;
 use disk::{Disk, OnDisk};
@@ -296,9 +296,13 @@ impl Segments {
         }
     }
 
-    /// Frees the memory of all segments.
+    /// Frees the memory of all segments. Most of it are sketches, and to return it to the system takes long.
     pub(crate) fn free(self, threads: usize) {
-        free(threads, self.segments);
+        give_away(threads, self.segments, |stored| {
+            if let Stored::Memory(_, sketches) = stored {
+                drop_words(sketches);
+            }
+        });
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -19,8 +19,9 @@ use crate::parallel::for_each;
 
 /// Words per write: one large write is much faster than many small ones.
 const PIECE: usize = 1 << 17;
-/// The bytes of the result that one thread writes, in a few pieces.
-pub(super) const SHARE: u64 = 8 * (PIECE * size_of::<u64>()) as u64;
+const PIECE_BYTES: u64 = (PIECE * size_of::<u64>()) as u64;
+/// The most bytes of the result that one thread writes at once, in a few pieces.
+pub(super) const SHARE: u64 = 8 * PIECE_BYTES;
 
 /// A plain file and its copy without the removed lines.
 struct Plain<'a> {
@@ -47,15 +48,16 @@ impl KeptWriter<'_> {
         let out = Spill::create(aside, Arc::default())?;
         out.reserve(bytes)?;
         let plain = Plain { source, segments, file, out, starts };
-        let shares = bytes.div_ceil(SHARE);
-        let reported = |share: u64| source.bytes * share / shares.max(1);
-        for_each(threads, shares as usize, Aligned::default, |piece, share| {
-            let share = share as u64;
-            self.share(&plain, share * SHARE..bytes.min((share + 1) * SHARE), piece)?;
-            self.progress.advance(reported(share + 1) - reported(share));
+        let shares = shares(bytes, threads);
+        let reported =
+            |at: u64| (u128::from(source.bytes) * u128::from(at) / u128::from(bytes.max(1))) as u64;
+        for_each(threads, shares.len(), Aligned::default, |piece, share| {
+            let share = shares[share].clone();
+            self.share(&plain, share.clone(), piece)?;
+            self.progress.advance(reported(share.end) - reported(share.start));
             Ok(())
         })?;
-        self.progress.advance(source.bytes - reported(shares));
+        self.progress.advance(source.bytes - reported(bytes));
         plain.out.finish(bytes)
     }
 
@@ -114,6 +116,18 @@ impl KeptWriter<'_> {
     fn kept_of(&self, source: &Source, segment: &Segment, first: u32) -> Vec<Range<u64>> {
         kept_ranges(segment, first, self.decisions, source.bytes.saturating_sub(segment.at))
     }
+}
+
+/// Divides the result into whole pieces. The last shares are small, so that no thread waits long for another.
+fn shares(bytes: u64, threads: usize) -> Vec<Range<u64>> {
+    let (mut shares, mut at) = (Vec::new(), 0);
+    while at < bytes {
+        let fair = (bytes - at) / (4 * threads as u64) / PIECE_BYTES * PIECE_BYTES;
+        let end = bytes.min(at + fair.clamp(PIECE_BYTES, SHARE));
+        shares.push(at..end);
+        at = end;
+    }
+    shares
 }
 
 /// Copies parts of a file.
@@ -188,6 +202,21 @@ mod tests {
         dedup(&job, &Silent).unwrap();
         let kept = std::fs::read_to_string(out.join("kept/pages.jsonl")).unwrap();
         assert!(kept == expected, "{} bytes of {}", kept.len(), expected.len());
+    }
+
+    #[test]
+    fn shares_are_whole_pieces_that_get_smaller() {
+        for (bytes, threads) in [(0, 2), (1, 1), (super::PIECE_BYTES, 3), (400_000_001, 2), (90_000_000, 16)]
+        {
+            let shares = super::shares(bytes, threads);
+            let lengths: Vec<u64> = shares.iter().map(|share| share.end - share.start).collect();
+            assert!(
+                lengths.is_sorted_by(|a, b| a >= b) && lengths.iter().sum::<u64>() == bytes,
+                "{lengths:?}"
+            );
+            assert!(shares.iter().all(|share| share.start % super::PIECE_BYTES == 0));
+            assert!(shares.windows(2).all(|pair| pair[0].end == pair[1].start));
+        }
     }
 
     #[test]
