@@ -6,12 +6,16 @@
 //! two stars bounds the distance between their contents from below. One comparison of centres then saves most of the
 //! others.
 
+mod pairs;
+
 use crate::decide::group::Groups;
-use crate::decide::settle::{Buffers, Comparer, CrowdedContents, FEW, Holder, KeyLists, Settled};
-use crate::similarity::method::Held;
+use crate::decide::settle::{Buffers, Comparer, CrowdedContents, FEW, KeyLists, Settled};
+use pairs::{OpenPair, Search};
 
 /// How many pairs are collected before they are compared.
 const PAIRS: usize = 1 << 20;
+/// How many pairs of a part are collected, at least.
+const FEW_PAIRS: usize = 1 << 12;
 /// How many key lists are read between two reports of progress.
 const REPORTED: u64 = 1 << 14;
 /// How many pairs of stars are compared before the groups are checked again.
@@ -20,35 +24,23 @@ const BATCH: usize = 1 << 12;
 const WORTH_A_BOUND: usize = 3;
 /// Lists with fewer holders are quickly searched.
 const MANY: usize = 256;
-/// Only lists with fewer holders are searched before it is known which groups were joined.
-const SHORT: usize = 32;
 /// More than the rounding errors of a few additions of numbers up to one.
 const ROUNDING: f64 = 1e-9;
 
-/// A pair that could join two stars: the stars' centres, and the pair. It is one number, because many are sorted.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct OpenPair(u128);
-
-impl OpenPair {
-    /// The pair of two contents and their stars. The order of `a` and `b` does not matter.
-    fn between(a: u32, b: u32, settled: &Settled) -> OpenPair {
-        let (star_a, star_b) = (settled.winner[a as usize], settled.winner[b as usize]);
-        let parts = if star_a < star_b { [star_a, star_b, a, b] } else { [star_b, star_a, b, a] };
-        OpenPair(parts.iter().fold(0, |number, &part| number << 32 | u128::from(part)))
-    }
-
-    /// The centres of the two stars.
-    fn stars(self) -> (u32, u32) {
-        ((self.0 >> 96) as u32, (self.0 >> 64) as u32)
-    }
-
-    fn pair(self) -> (u32, u32) {
-        ((self.0 >> 32) as u32, self.0 as u32)
-    }
-}
-
 /// Joins `members` into groups. The best content of a group stands for it.
 pub fn connect<C: Comparer, K: KeyLists<Error = C::Error> + Sync>(
+    comparer: &C,
+    members: &[u32],
+    lists: &K,
+    settled: &Settled,
+    groups: &mut Groups,
+) -> Result<(), C::Error> {
+    connect_within(PAIRS, comparer, members, lists, settled, groups)
+}
+
+/// As [`connect`], with about this many pairs in memory.
+fn connect_within<C: Comparer, K: KeyLists<Error = C::Error> + Sync>(
+    most: usize,
     comparer: &C,
     members: &[u32],
     lists: &K,
@@ -59,40 +51,23 @@ pub fn connect<C: Comparer, K: KeyLists<Error = C::Error> + Sync>(
         groups.join(content, settled.winner[content as usize]);
     }
     let crowd = members.first().and_then(|&first| CrowdedContents::new(comparer, first));
-    let mut connector = Connector {
-        comparer,
-        settled,
-        groups,
-        long: if crowd.is_some() { (members.len() / 8).max(MANY) } else { usize::MAX },
-        crowded: Vec::new(),
-        members: Vec::new(),
-        open: Vec::new(),
-        met: Met::new(),
-    };
+    let long = if crowd.is_some() { (members.len() / 8).max(MANY) } else { usize::MAX };
+    let (open, crowded) = (Vec::new(), Vec::new());
+    let mut connector = Connector { comparer, settled, groups, most, open, crowded };
     comparer.check()?;
     let parts: Vec<usize> = (0..lists.parts()).collect();
-    let joining = comparer.map(&parts, |&part, _| connector.joining(part, lists))?;
-    let mut done = 0;
-    for (part, joining) in parts.into_iter().zip(joining) {
-        let (mut number, mut joining) = (0, joining.into_iter().peekable());
-        lists.for_each_in(part, |list| {
-            if joining.next_if_eq(&number).is_some() {
-                connector.list(list)?;
-            }
-            number += 1;
-            done += 1;
-            if done % REPORTED == 0 {
-                comparer.connected(REPORTED);
-                comparer.check()?;
-            }
-            Ok(())
-        })?;
+    let room = (most / 2 / parts.len().max(1)).max(FEW_PAIRS.min(most));
+    let found = comparer.map(&parts, |&part, _| connector.part(part, lists, long, room))?;
+    for (part, found) in parts.into_iter().zip(found) {
+        connector.take(found.open, found.crowded)?;
+        if let Some(searched) = found.searched {
+            connector.rest(part, lists, long, searched)?;
+        }
     }
     connector.join_stars()?;
     if let Some(crowd) = crowd {
         connector.join_crowded(members, crowd)?;
     }
-    comparer.connected(done % REPORTED);
     Ok(())
 }
 
@@ -101,118 +76,98 @@ struct Connector<'a, C> {
     comparer: &'a C,
     settled: &'a Settled,
     groups: &'a mut Groups,
-    /// Lists with more holders are not searched.
-    long: usize,
-    /// The removed contents of such lists. They are compared with all others by what is known without sketches.
-    crowded: Vec<u32>,
-    /// The key list that is searched.
-    members: Vec<Member>,
+    /// How many pairs are collected before they are compared.
+    most: usize,
     open: Vec<OpenPair>,
-    met: Met,
+    /// The removed contents of long lists. They are compared with all others by what is known without sketches.
+    crowded: Vec<u32>,
 }
 
-/// A cache of pairs that were taken before: most pairs recur, once for each key that both hold.
-struct Met(Vec<OpenPair>);
-
-impl Met {
-    /// The logarithm of the number of cached pairs.
-    const BITS: u32 = 15;
-
-    fn new() -> Met {
-        // No pair is all ones.
-        Met(vec![OpenPair(u128::MAX); 1 << Met::BITS])
-    }
-
-    /// Whether a pair is cached; adds it.
-    fn has(&mut self, open: OpenPair) -> bool {
-        let (a, b) = open.pair();
-        let mixed = (u64::from(a) << 32 | u64::from(b)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        std::mem::replace(&mut self.0[(mixed >> (64 - Met::BITS)) as usize], open) == open
-    }
-}
-
-/// A holder of a key, with everything that each comparison needs of it.
-struct Member {
-    content: u32,
-    held: Held,
-    group: u32,
-    stays: bool,
+/// What some key lists have.
+#[derive(Clone, Default)]
+struct Found {
+    open: Vec<OpenPair>,
+    crowded: Vec<u32>,
+    /// How many lists of the part were searched, if there was no room for all.
+    searched: Option<usize>,
 }
 
 impl<C: Comparer> Connector<'_, C> {
-    /// The lists of a part that could join two groups, by number. Groups only grow, so no other list ever could.
-    fn joining<K: KeyLists<Error = C::Error>>(&self, part: usize, lists: &K) -> Result<Vec<usize>, C::Error> {
-        let (mut joining, mut number) = (Vec::new(), 0);
+    /// Searches the lists of a part, until there is no more room.
+    fn part<K: KeyLists<Error = C::Error>>(
+        &self,
+        part: usize,
+        lists: &K,
+        long: usize,
+        room: usize,
+    ) -> Result<Found, C::Error> {
+        let mut search = Search::new(self.comparer, self.settled, long);
+        let (mut searched, mut number) = (None, 0);
         lists.for_each_in(part, |list| {
-            if self.may_join(list) {
-                joining.push(number);
+            if searched.is_some() {
+                return Ok(());
+            }
+            for place in search.begin(list, |content| self.groups.of(content)) {
+                search.pairs(place);
+                if search.is_full(room) {
+                    searched = Some(number);
+                    return Ok(());
+                }
             }
             number += 1;
+            searched = search.is_full(room).then_some(number);
             Ok(())
         })?;
-        Ok(joining)
+        self.comparer.connected(number as u64);
+        search.open.sort_unstable();
+        search.open.dedup();
+        search.open.shrink_to_fit();
+        Ok(Found { open: search.open, crowded: search.crowded, searched })
     }
 
-    /// Whether a key list may have a pair that joins two groups.
-    fn may_join(&self, list: &[Holder]) -> bool {
-        let group = |holder: &Holder| self.groups.of(holder[0]);
-        let first = list.first().map(group);
-        if list.iter().skip(1).all(|holder| Some(group(holder)) == first) {
-            return false;
-        }
-        let may_join = |&one: &Holder, &other: &Holder| {
-            group(&one) != group(&other)
-                && self.comparer.may(one, other)
-                && !self.comparer.deny(one[0], other[0])
-        };
-        let gone = list.iter().filter(|holder| !self.settled.stays(holder[0]));
-        list.len() > SHORT || gone.into_iter().any(|one| list.iter().any(|other| may_join(one, other)))
-    }
-
-    /// Collects the pairs of a key list that could join two groups.
-    fn list(&mut self, list: &[Holder]) -> Result<(), C::Error> {
-        if list.len() > self.long {
-            let gone = list.iter().map(|holder| holder[0]).filter(|&content| !self.settled.stays(content));
-            self.crowded.extend(gone);
-            if self.crowded.len() > PAIRS {
-                self.crowded.sort_unstable();
-                self.crowded.dedup();
+    /// Searches the lists of a part behind the first. Groups are joined at once, so that later lists have fewer pairs.
+    fn rest<K: KeyLists<Error = C::Error>>(
+        &mut self,
+        part: usize,
+        lists: &K,
+        long: usize,
+        first: usize,
+    ) -> Result<(), C::Error> {
+        let (mut search, mut passed, mut done) = (Search::new(self.comparer, self.settled, long), 0, 0);
+        lists.for_each_in(part, |list| {
+            if passed < first {
+                passed += 1;
+                return Ok(());
             }
-            return Ok(());
-        }
-        let mut members = std::mem::take(&mut self.members);
-        members.clear();
-        members.extend(list.iter().map(|&holder| Member {
-            content: holder[0],
-            held: self.comparer.held(holder),
-            group: self.groups.find(holder[0]),
-            stays: self.settled.stays(holder[0]),
-        }));
-        if members.iter().any(|member| member.group != members[0].group) {
-            for gone in (0..members.len()).filter(|&place| !members[place].stays) {
-                self.pairs(gone, &members);
-                if self.open.len() >= PAIRS {
-                    self.join_stars()?;
+            for place in search.begin(list, |content| self.groups.find(content)) {
+                search.pairs(place);
+                if search.open.len() >= self.most / 2 {
+                    self.take(std::mem::take(&mut search.open), Vec::new())?;
                 }
             }
-        }
-        self.members = members;
-        Ok(())
+            if search.crowded.len() >= self.most / 2 {
+                self.take(Vec::new(), std::mem::take(&mut search.crowded))?;
+            }
+            done += 1;
+            if done % REPORTED == 0 {
+                self.comparer.connected(REPORTED);
+                self.comparer.check()?;
+            }
+            Ok(())
+        })?;
+        self.comparer.connected(done % REPORTED);
+        self.take(search.open, search.crowded)
     }
 
-    /// Collects the pairs of a key list with the removed content at position `gone`.
-    fn pairs(&mut self, gone: usize, members: &[Member]) {
-        let one = &members[gone];
-        for (place, other) in members.iter().enumerate() {
-            let met_from_there = place < gone && !other.stays;
-            if other.group != one.group && !met_from_there && self.comparer.method().may(one.held, other.held)
-            {
-                let open = OpenPair::between(one.content, other.content, self.settled);
-                if !self.met.has(open) && !self.comparer.deny(one.content, other.content) {
-                    self.open.push(open);
-                }
-            }
+    /// Takes what was found. Joins groups if it is much.
+    fn take(&mut self, open: Vec<OpenPair>, crowded: Vec<u32>) -> Result<(), C::Error> {
+        self.open.extend(open);
+        self.crowded.extend(crowded);
+        if self.crowded.len() > self.most {
+            self.crowded.sort_unstable();
+            self.crowded.dedup();
         }
+        if self.open.len() >= self.most { self.join_stars() } else { Ok(()) }
     }
 
     /// Joins the groups of removed contents that are in long lists with those of all alike contents, among `all`.
@@ -298,15 +253,44 @@ fn any_alike<C: Comparer>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
+    use crate::decide::settle::MemoryLists;
+    use crate::dedup::Contents;
+    use crate::similarity::method::method;
 
     #[test]
-    fn what_was_not_taken_is_never_taken_for_met() {
-        let settled = Settled::new(70_000);
-        let mut met = Met::new();
-        for n in 0..60_000 {
-            let open = OpenPair::between(n + 7, n, &settled);
-            assert!(!met.has(open), "{n} is new, whatever had its place");
-            assert!(met.has(open) && met.has(OpenPair::between(n, n + 7, &settled)), "either way round");
+    fn groups_are_the_same_however_few_pairs_are_in_memory() {
+        let method = method(&Config { method: "jaccard".into(), ..Config::default() }).expect("a method");
+        // Chains in which each content is alike to the next two.
+        let chain = |chain: u64| {
+            (0..30 + chain)
+                .map(move |n| (0..40).map(|word| chain << 32 | (2 * n + word)).collect::<Vec<u64>>())
+        };
+        let sketches: Vec<Vec<u64>> = (0..12).flat_map(chain).collect();
+        let numbers: Vec<u32> = (0..sketches.len() as u32).collect();
+        let contents = Contents {
+            of_page: numbers.clone(),
+            best_page: numbers.clone(),
+            sketches: sketches.iter().map(Vec::as_slice).collect(),
+            sizes: sketches.iter().map(|sketch| sketch.len() as u32).collect(),
+            base: 0,
+            method: &*method,
+        };
+        let settled = contents.winners();
+        // Each list begins with the last content of the one before, so that none can be left out.
+        let mut lists = MemoryLists::default();
+        for first in (0..numbers.len()).step_by(7) {
+            let list = numbers.iter().skip(first).take(8).map(|&content| [content, 39]);
+            lists.push(&list.collect::<Vec<_>>());
+        }
+        for most in [1, 2, 7, 100, PAIRS] {
+            let mut groups = Groups::new(numbers.len());
+            let Ok(()) = connect_within(most, &contents, &numbers, &lists, &settled, &mut groups);
+            let found: Vec<u32> = numbers.iter().map(|&content| groups.of(content)).collect();
+            let expected = sketches.iter().map(|sketch| {
+                sketches.iter().position(|other| other[0] >> 32 == sketch[0] >> 32).expect("itself") as u32
+            });
+            assert!(found.into_iter().eq(expected), "{most}");
         }
     }
 }

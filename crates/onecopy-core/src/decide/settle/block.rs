@@ -92,8 +92,8 @@ impl<C: Comparer> BlockSettler<'_, C> {
         let open: Vec<u32> = open.map(|(&content, _)| content).collect();
         let first = |content: u32| batch.binary_search(&content).map_or(First::Nothing, |at| found[at]);
         self.comparer.map(&open, |&content, buffers| {
-            let mut beside = Beside::default();
-            beside.until = self.index.open_beside(content, batch[0], self.comparer, &mut buffers.candidates);
+            let until = self.index.open_beside(content, batch[0], self.comparer, &mut buffers.candidates);
+            let mut beside = Beside { alike: Vec::new(), until };
             let mut compared = 0;
             for i in 0..buffers.candidates.list.len() {
                 let other = buffers.candidates.list[i];
