@@ -27,7 +27,7 @@ struct Unit {
     first: u64,
 }
 
-/// Groups with fewer members together are written together.
+/// Groups with fewer members together are written together, and their names are found once.
 const FEW: usize = 1_024;
 /// A group with more members is not rendered in memory.
 const MANY: usize = 1 << 14;
@@ -136,24 +136,33 @@ impl Lists<'_> {
         line: &mut String,
         flush: &mut Flush,
     ) -> Result<()> {
-        let winner = names.of(pages[0])?;
-        let [source, at, record, row] = winner.place.cells();
-        let cells = [Cell::Number(number), Cell::Name(&winner.name), source, at, record, row];
-        object(GROUP.into_iter(), &cells, line);
-        // The arrays follow in the same object.
-        line.pop();
-        let name = |page: PageId, line: &mut String| {
-            line.push_str(&names.of(page)?.name);
+        let known = if pages.len() > FEW { &[] } else { pages };
+        let known: Vec<Named> = known.iter().map(|&page| names.of(page)).collect::<Result<_>>()?;
+        // Finding a name takes longer than writing it, and each is written several times.
+        let named = |at: usize, write: &mut dyn FnMut(&Named)| {
+            match known.get(at) {
+                Some(page) => write(page),
+                None => write(&names.of(pages[at])?),
+            }
             Ok(())
         };
-        let is_kept = |page: &PageId| self.status(*page) == status(&Decision::Kept);
-        array("kept", pages.iter().copied().filter(is_kept), line, flush, name)?;
-        array("members", pages.iter().copied(), line, flush, name)?;
-        array("places", pages.iter().copied(), line, flush, |page, line| {
-            let [source, at, record, row] = names.of(page)?.place.cells();
-            let status = Cell::Text(self.status(page));
-            object(PLACE.into_iter(), &[source, at, record, row, status], line);
-            Ok(())
+        named(0, &mut |winner| {
+            let [source, at, record, row] = winner.place.cells();
+            let cells = [Cell::Number(number), Cell::Name(&winner.name), source, at, record, row];
+            object(GROUP.into_iter(), &cells, line);
+        })?;
+        // The arrays follow in the same object.
+        line.pop();
+        let name = |at: usize, line: &mut String| named(at, &mut |page| line.push_str(&page.name));
+        let is_kept = |at: &usize| self.status(pages[*at]) == status(&Decision::Kept);
+        array("kept", (0..pages.len()).filter(is_kept), line, flush, name)?;
+        array("members", 0..pages.len(), line, flush, name)?;
+        array("places", 0..pages.len(), line, flush, |at, line| {
+            let status = Cell::Text(self.status(pages[at]));
+            named(at, &mut |page| {
+                let [source, line_number, record, row] = page.place.cells();
+                object(PLACE.into_iter(), &[source, line_number, record, row, status], line);
+            })
         })?;
         line.push_str("}\n");
         Ok(())
@@ -178,18 +187,18 @@ impl Lists<'_> {
 /// Receives a line as it grows.
 type Flush<'a> = dyn FnMut(&mut String) -> Result<()> + 'a;
 
-/// Appends a field of an object: an array with what `write` makes of each page.
+/// Appends a field of an object: an array with what `write` makes of each page, which is given by its place in the group.
 fn array(
     name: &str,
-    pages: impl Iterator<Item = PageId>,
+    places: impl Iterator<Item = usize>,
     line: &mut String,
     flush: &mut Flush,
-    write: impl Fn(PageId, &mut String) -> Result<()>,
+    write: impl Fn(usize, &mut String) -> Result<()>,
 ) -> Result<()> {
     line.extend([",\"", name, "\":["]);
-    for (i, page) in pages.enumerate() {
+    for (i, place) in places.enumerate() {
         line.push_str(if i > 0 { "," } else { "" });
-        write(page, line)?;
+        write(place, line)?;
         flush(line)?;
     }
     line.push(']');
