@@ -92,8 +92,10 @@ impl<C: Comparer> BlockSettler<'_, C> {
         let open: Vec<u32> = open.map(|(&content, _)| content).collect();
         let first = |content: u32| batch.binary_search(&content).map_or(First::Nothing, |at| found[at]);
         self.comparer.map(&open, |&content, buffers| {
-            let until = self.index.open_beside(content, batch[0], self.comparer, &mut buffers.candidates);
-            let mut beside = Beside { alike: Vec::new(), until };
+            if !self.index.open_beside(content, batch[0], self.comparer, &mut buffers.candidates) {
+                return Ok(Beside::default());
+            }
+            let mut beside = Beside { alike: Vec::new(), until: content };
             let mut compared = 0;
             for i in 0..buffers.candidates.list.len() {
                 let other = buffers.candidates.list[i];
@@ -102,8 +104,8 @@ impl<C: Comparer> BlockSettler<'_, C> {
                     First::Open => false,
                     First::Nothing => true,
                 };
-                if other >= beside.until || compared == FEW_BESIDE {
-                    beside.until = beside.until.min(other);
+                if compared == FEW_BESIDE {
+                    beside.until = other;
                     break;
                 }
                 compared += 1;

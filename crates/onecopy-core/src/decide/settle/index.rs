@@ -8,8 +8,8 @@ use super::{Comparer, CrowdedContents, Holder, KeyLists, Settled};
 const MANY: usize = 256;
 /// A holder of a key takes as long as this many contents of a crowd.
 const CROWD_PACE: usize = 8;
-/// So many holders of a key are collected while it is not known which of them stay.
-const FIRST: usize = 16;
+/// A key with more holders may be that of a template: pages of one template are not compared in advance.
+const SHORT: usize = 16;
 /// A content takes as long to join a crowd as this many holders.
 const JOIN_PACE: usize = 64;
 
@@ -131,29 +131,31 @@ impl ListIndex {
         })
     }
 
-    /// Collects contents from number `from` on that come before `content`, share a key with it, and may be alike. None of
-    /// them may be settled yet. Returns the number up to which all were collected.
+    /// Collects the contents from number `from` on that come before `content`, share a key with it, and may be alike. None
+    /// of them may be settled yet. Returns false if they may be many, and collects none.
     pub(super) fn open_beside<C: Comparer>(
         &self,
         content: u32,
         from: u32,
         comparer: &C,
         out: &mut Candidates,
-    ) -> u32 {
-        let mut until = content;
+    ) -> bool {
+        let lists = &self.lists_of[self.lists_of(content)];
+        out.list.clear();
+        if lists.iter().any(|&[list, _]| self.open_before(list, from, content).len() > SHORT) {
+            return false;
+        }
         out.begin(self.own.len());
-        for &[list, rest] in &self.lists_of[self.lists_of(content)] {
-            let before = self.open_before(list, from, content);
-            for &holder in before.iter().take(FIRST) {
+        for &[list, rest] in lists {
+            for &holder in self.open_before(list, from, content) {
                 let place = holder[0] - self.first;
                 if !out.has(place) && comparer.may([content, rest], holder) {
                     out.add(place);
                 }
             }
-            until = before.get(FIRST).map_or(until, |holder| until.min(holder[0]));
         }
         out.finish(self.first);
-        until
+        true
     }
 
     /// The holders of a key from number `from` on and before `content`. None of them may be settled yet.
