@@ -33,6 +33,11 @@
 //! both share is no template. Their main contents may then begin and end with such a rest, and only the *stretch* that
 //! holds what they share is compared. Between the two ends little may differ.
 //!
+//! A site may show a few lines as main content and the rest as links, on its first pages above all. Such pages share a part
+//! of their templates and little of all their text. Their few lines may be a notice, so a difference counts in full too.
+//! And the model may take a part of a template for main content. Then all pages of the site have the same, and no title
+//! tells of it. If no word of both titles is in a main content, all text of the two pages must be alike.
+//!
 //! Pages that each quote the other's main content in their template are not copies, and no index could find them.
 //! The main contents themselves must therefore resemble each other by [`MAIN_PART`] of s, by [`WORDS_PART`] of the
 //! agreement of words, and by [`STRETCH_PART`] of the similarity by stretches. Candidates are found by that.
@@ -67,14 +72,24 @@ struct Weight {
 /// The weight of shingles. Measured on labelled pages of eight kinds: from 0.40 to 0.45 no kind has a precision below
 /// 0.989, and recall changes by less than 0.015.
 const SHINGLES: Weight = Weight { least: 0.43, doubt: 8.0, spared: 0 };
-/// The weight of shingles if titles name two subjects, such as two functions that are described in the same words.
-const OTHER_SUBJECT: Weight = Weight { least: 0.6, ..SHINGLES };
+/// The weight of shingles if titles name two subjects, such as two functions that are described in the same words. With a
+/// least weight of 0.6, stubs of one manual that share a list of its pages are copies.
+const OTHER_SUBJECT: Weight = Weight { least: 1.0, ..SHINGLES };
 /// The weight of words, if titles name the same subject. The lists of members of two classes differ in the name alone
 /// and have one title. They share 25 shingles, and agree by too little at this weight.
 const WORDS: Weight = Weight { least: 0.6, doubt: 8.0, spared: 4 };
 /// The least weight of a difference between pages of one template, and how much more if little is shared. With a doubt of 8,
 /// eleven of the 8,600 removals from whole manuals join indexes of different letters (docs/QUALITY.md).
 const ONE_TEMPLATE: (f64, f64) = (1.0, 12.0);
+/// The same between pages that share a part of their templates, but less than [`HARDLY_ANYTHING`] of all text. From 16 to 25
+/// the doubt changes no label. With 12, the first pages of two guides are copies.
+const PART_OF_A_TEMPLATE: (f64, f64) = (1.0, 20.0);
+/// Below this resemblance of all text, a part of a template makes a notice doubtful. Copies under two themes of one blog
+/// have 0.25 or more.
+const HARDLY_ANYTHING: f64 = 0.25;
+/// How much a difference of all text counts between pages of one template whose main contents no title tells of. Higher:
+/// fewer pages are alike. With 1.5, one pair in seven of a template that was taken for main content is found.
+const ALL_TEXT: Weight = Weight { least: 2.0, doubt: 0.0, spared: 0 };
 /// The weight of words in a stretch, if titles name the same subject. Two notices about installation share 45 words and
 /// nothing else, so a stretch needs more than other evidence.
 const STRETCH: Weight = Weight { least: 3.0, doubt: 8.0, spared: 30 };
@@ -130,6 +145,8 @@ pub(crate) enum Subjects {
 pub(crate) enum Templates {
     One,
     Two,
+    /// They share a part of their templates, and hardly anything else.
+    Part,
     Unclear,
 }
 
@@ -143,6 +160,8 @@ pub(crate) struct Common {
     pub subjects: Subjects,
     /// Whether a word of one subject is missing in the other title, which has a word of its own in its place.
     pub renamed: bool,
+    /// Whether each title has a word that the other lacks, and no word of both titles is in either main content.
+    pub nameless: bool,
     /// Whether the least of all shingles outside main content is the same on both.
     pub kindred: bool,
 }
@@ -156,8 +175,15 @@ impl Common {
             _ if a.min(b) <= evidence => Templates::Unclear,
             shared if 10 * shared <= a.min(b) && !self.kindred => Templates::Two,
             shared if 2 * shared >= a.min(b) => Templates::One,
+            _ if self.whole() < HARDLY_ANYTHING => Templates::Part,
             _ => Templates::Unclear,
         }
+    }
+
+    /// The resemblance of all text.
+    fn whole(&self) -> f64 {
+        let SharedShingles { both, first, second, rest } = self.shared;
+        resemblance(both + first + second + rest, self.sizes[0].all, self.sizes[1].all)
     }
 }
 
@@ -168,13 +194,25 @@ pub(crate) fn similarity(
     evidence: usize,
     words: impl FnOnce() -> Option<[CoveredWords; 2]>,
 ) -> f64 {
+    let (templates, whole) = (common.templates(evidence), common.whole());
+    let value = by_content(common, evidence, templates, words);
+    let is_doubtful = templates == Templates::One && common.nameless;
+    if is_doubtful { value.min(ALL_TEXT.weigh(whole, usize::MAX)) } else { value }
+}
+
+/// The similarity of two pages if their main contents are what their titles tell of.
+fn by_content(
+    common: &Common,
+    evidence: usize,
+    templates: Templates,
+    words: impl FnOnce() -> Option<[CoveredWords; 2]>,
+) -> f64 {
     let Common { shared, sizes: [a, b], subjects, .. } = *common;
-    let SharedShingles { both, first, second, rest } = shared;
+    let SharedShingles { both, first, second, .. } = shared;
     let agreement = agreement(shared, a.main, b.main);
-    let whole = resemblance(both + first + second + rest, a.all, b.all);
+    let whole = common.whole();
     let proof = (both + first.min(second)).saturating_sub(evidence);
     let main = resemblance(both, a.main, b.main);
-    let templates = common.templates(evidence);
     let by = |weight: Weight, agreement: f64| {
         weight.between(templates).weigh(agreement, proof).max(agreement.min(whole))
     };
@@ -252,7 +290,11 @@ fn by_stretch(words: [CoveredWords; 2], common: &Common, proof: usize) -> f64 {
 impl Weight {
     /// This weight for pages with such templates.
     fn between(self, templates: Templates) -> Weight {
-        let (least, doubt) = if templates == Templates::One { ONE_TEMPLATE } else { (0.0, 0.0) };
+        let (least, doubt) = match templates {
+            Templates::One => ONE_TEMPLATE,
+            Templates::Part => PART_OF_A_TEMPLATE,
+            Templates::Two | Templates::Unclear => (0.0, 0.0),
+        };
         Weight { least: self.least.max(least), doubt: self.doubt.max(doubt), ..self }
     }
 
@@ -278,166 +320,4 @@ fn mutual(x: f64, y: f64, a: f64, b: f64) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn pages(a: (usize, usize), b: (usize, usize)) -> [PageSize; 2] {
-        [a, b].map(|(main, all)| PageSize { main, all })
-    }
-
-    /// The similarity of pages whose words are not known.
-    fn similar(shared: SharedShingles, sizes: [PageSize; 2], subjects: Subjects, evidence: usize) -> f64 {
-        similarity(&Common { shared, sizes, subjects, renamed: false, kindred: false }, evidence, || None)
-    }
-
-    /// Words in shared shingles, of which all are in the stretch.
-    fn covered(shared: usize, all: usize) -> CoveredWords {
-        CoveredWords { shared, all, stretch: all, inside: shared }
-    }
-
-    #[test]
-    fn where_all_is_main_content_pages_agree_by_resemblance() {
-        for (both, a, b) in [(4, 4, 5), (0, 3, 4), (0, 0, 0), (7, 11, 13), (1, 1, 1_000_003)] {
-            let shared = SharedShingles { both, ..SharedShingles::default() };
-            assert_eq!(agreement(shared, a, b), resemblance(both, a, b));
-            assert_eq!(
-                similar(shared, pages((a, a), (b, b)), Subjects::Unclear, usize::MAX),
-                resemblance(both, a, b)
-            );
-        }
-    }
-
-    #[test]
-    fn it_is_symmetric_between_0_and_1_and_needs_main_content_alike() {
-        let shares = [(0, 0, 0, 0), (3, 1, 0, 2), (2, 2, 3, 0), (5, 0, 0, 1), (1, 4, 4, 0)];
-        for (both, first, second, rest) in shares {
-            for (a, b) in [(5, 5), (6, 9), (40, 7)] {
-                let there = SharedShingles { both, first, second, rest };
-                let back = SharedShingles { first: second, second: first, ..there };
-                let (one, other) = (pages((a, a + 9), (b, b + 8)), pages((b, b + 8), (a, a + 9)));
-                let (words, none) = ([covered(a, a), covered(b - 1, b)], None);
-                for subjects in [Subjects::Unclear, Subjects::Other, Subjects::Same] {
-                    for [x, y] in [[none; 2], [Some(words), Some([words[1], words[0]])]] {
-                        let value = similarity(
-                            &Common { shared: there, sizes: one, subjects, renamed: false, kindred: false },
-                            2,
-                            || x,
-                        );
-                        let again = similarity(
-                            &Common { shared: back, sizes: other, subjects, renamed: false, kindred: false },
-                            2,
-                            || y,
-                        );
-                        assert_eq!(value, again);
-                        assert!((0.0..=1.0).contains(&value));
-                        let main = resemblance(both, a, b) + 1e-12;
-                        assert!(main >= least_main(value));
-                        let by_words = main >= least_main_by_words(value).min(least_main_by_stretch(value));
-                        let may_be_by_words = x.is_some() && by_words;
-                        assert!(may_be_by_words || agreement(there, a, b) >= least_agreement(value) - 1e-12);
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_more_is_shared_the_less_a_difference_counts() {
-        let seven_tenths = |both: usize| {
-            let all = both * 10 / 7;
-            let shared = SharedShingles { both, ..SharedShingles::default() };
-            similar(shared, pages((all, 10 * all), (both, 10 * all)), Subjects::Unclear, EVIDENCE)
-        };
-        let values = [14, 28, 56, 112, 700].map(seven_tenths);
-        assert!(values.is_sorted() && values[0] < 0.1 && values[4] > 0.8, "{values:?}");
-    }
-
-    #[test]
-    fn little_is_proof_only_if_whole_pages_are_alike() {
-        let shared = SharedShingles { both: 9, rest: 100, ..SharedShingles::default() };
-        assert_eq!(similar(shared, pages((9, 109), (9, 109)), Subjects::Unclear, EVIDENCE), 1.0);
-        assert_eq!(similar(shared, pages((9, 109), (9, 1_090)), Subjects::Unclear, EVIDENCE), 0.1);
-        assert_eq!(similar(shared, pages((90, 109), (9, 109)), Subjects::Unclear, EVIDENCE), 0.1);
-    }
-
-    #[test]
-    fn words_count_for_little_text_too_if_whole_pages_are_alike() {
-        let shared = SharedShingles { both: 19, rest: 36, ..SharedShingles::default() };
-        let similar = |subjects| {
-            let common =
-                Common { shared, sizes: pages((24, 60), (23, 59)), subjects, renamed: false, kindred: false };
-            similarity(&common, EVIDENCE, || Some([covered(27, 28), covered(27, 27)]))
-        };
-        assert_eq!(similar(Subjects::Same), 55.0 / 64.0);
-        assert_eq!(similar(Subjects::Unclear), 19.0 / 28.0);
-    }
-
-    #[test]
-    fn words_do_not_help_if_half_of_the_phrases_changed() {
-        let similar = |both: usize| {
-            let shared = SharedShingles { both, rest: 200, ..SharedShingles::default() };
-            let common = Common {
-                shared,
-                sizes: pages((200, 1_000), (200, 1_000)),
-                subjects: Subjects::Same,
-                renamed: false,
-                kindred: false,
-            };
-            similarity(&common, EVIDENCE, || Some([covered(180, 200); 2]))
-        };
-        assert!(similar(130) < 0.8, "{}", similar(130));
-        assert!(similar(145) > 0.8, "{}", similar(145));
-    }
-
-    #[test]
-    fn of_two_templates_only_the_stretch_counts() {
-        let words = |shared, all, gap| CoveredWords { shared, all, stretch: shared + gap, inside: shared };
-        let similar = |shared: usize, gap: usize, rest: usize, subjects: Subjects| {
-            let shingles = SharedShingles { both: shared - 4, rest, ..SharedShingles::default() };
-            let sizes = pages((shared + 40, 400), (shared + 40, 400));
-            let common = Common { shared: shingles, sizes, subjects, renamed: false, kindred: false };
-            similarity(&common, EVIDENCE, || Some([words(shared, shared + 44, gap); 2]))
-        };
-        assert_eq!(similar(120, 0, 0, Subjects::Same), 1.0);
-        assert!(
-            similar(70, 0, 0, Subjects::Same) > 0.8 && similar(44, 0, 0, Subjects::Same) < 0.8,
-            "evidence"
-        );
-        assert!(similar(120, 2, 0, Subjects::Same) > 0.8 && similar(120, 9, 0, Subjects::Same) < 0.8, "gaps");
-        assert!(similar(120, 0, 100, Subjects::Same) < 0.8, "templates that are not two");
-        assert!(similar(120, 0, 0, Subjects::Other) < 0.8, "two subjects, and both pages have more");
-        let common = Common {
-            shared: SharedShingles { both: 116, ..SharedShingles::default() },
-            sizes: pages((160, 400), (160, 400)),
-            subjects: Subjects::Same,
-            renamed: true,
-            kindred: false,
-        };
-        assert!(
-            similarity(&common, EVIDENCE, || Some([words(120, 164, 0); 2])) < 0.8,
-            "two files, one licence"
-        );
-        let clean = || Some([words(120, 164, 0), words(120, 124, 0)]);
-        let shared = SharedShingles { both: 116, ..SharedShingles::default() };
-        let common = Common {
-            shared,
-            sizes: pages((160, 400), (120, 400)),
-            subjects: Subjects::Other,
-            renamed: false,
-            kindred: false,
-        };
-        assert_eq!(similarity(&common, EVIDENCE, clean), 1.0, "one page has hardly more");
-        assert!(similarity(&Common { kindred: true, ..common }, EVIDENCE, clean) < 0.9, "not two templates");
-        let sizes = pages((330, 600), (120, 400));
-        assert!(similarity(&Common { sizes, ..common }, EVIDENCE, clean) < 0.8, "too much else");
-    }
-
-    #[test]
-    fn of_one_template_a_difference_counts_in_full() {
-        let shared = |rest| SharedShingles { both: 800, rest, ..SharedShingles::default() };
-        let similar =
-            |rest| similar(shared(rest), pages((1_000, 1_400), (900, 1_300)), Subjects::Unclear, 16);
-        assert!(similar(100) > 0.85, "{}", similar(100));
-        assert!(similar(200) < agreement(shared(200), 1_000, 900), "{}", similar(200));
-    }
-}
+mod tests;

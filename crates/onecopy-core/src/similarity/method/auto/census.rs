@@ -60,7 +60,9 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> Common {
     let kindred = one.is_some() && one == other;
     let is_missing = |page: usize| named[page] < pages[page].subject && titled < pages[1 - page].title;
     let renamed = is_missing(0) || is_missing(1);
-    Common { shared, sizes, kindred, renamed, subjects: subjects_of(named, pages.map(|page| page.subject)) }
+    let nameless = named == [0; 2] && pages.iter().all(|page| titled < page.title);
+    let subjects = subjects_of(named, pages.map(|page| page.subject));
+    Common { shared, sizes, kindred, renamed, nameless, subjects }
 }
 
 /// The least shingle outside main content.
@@ -153,7 +155,14 @@ pub(super) fn told(a: &[u64], b: &[u64], length: usize, evidence: usize) -> Stri
     let [rest_a, rest_b] = sizes.map(|size| size.all - size.main);
     let outside = format!("Outside main content they share {rest} shingles of {rest_a} and {rest_b}");
     let templates = match (common.templates(evidence), words) {
+        (Templates::One, _) if common.nameless => {
+            "which is one template. No word of both titles is in a main content, so all text must be alike.".into()
+        }
         (Templates::One, _) => "which is one template, so a difference counts in full.".into(),
+        (Templates::Part, _) => {
+            "which is a part of a template, and hardly anything else is shared, so a difference counts in full."
+                .into()
+        }
         (Templates::Two, Some([a, b])) => format!(
             "which is two templates, so a stretch may count: {} of {} words of A, {} of {} of B.",
             a.inside, a.stretch, b.inside, b.stretch
@@ -302,5 +311,21 @@ mod tests {
             "a title without a word of main content says nothing"
         );
         assert_eq!(say(&[(1, s)], &[]), Subjects::Unclear);
+    }
+
+    #[test]
+    fn a_word_of_both_titles_names_a_main_content_that_has_it() {
+        let is_nameless = |a: &[(u64, u64)], b: &[(u64, u64)]| {
+            let [a, b]: [Vec<u64>; 2] =
+                [a, b].map(|words| words.iter().map(|(hash, tag)| hash << 12 | tag).collect());
+            assert_eq!(common(&a, &b).nameless, common(&b, &a).nameless);
+            common(&a, &b).nameless
+        };
+        let [s, t] = [SUBJECT, TITLE];
+        assert!(is_nameless(&[(1, t), (8, t)], &[(1, t), (9, t)]), "the name of a site");
+        assert!(is_nameless(&[(1, t), (8, s)], &[(1, t), (9, s)]));
+        assert!(!is_nameless(&[(1, s), (8, t)], &[(1, t), (9, t)]));
+        assert!(!is_nameless(&[(1, t)], &[(1, t), (9, t)]), "one title is a part of the other");
+        assert!(!is_nameless(&[], &[(9, t)]), "no title");
     }
 }
