@@ -35,8 +35,9 @@
 //!
 //! A site may show a few lines as main content and the rest as links, on its first pages above all. Such pages share a part
 //! of their templates and little of all their text. Their few lines may be a notice, so a difference counts in full too.
-//! And the model may take a part of a template for main content. Then all pages of the site have the same, and no title
-//! tells of it. If no word of both titles is in a main content, all text of the two pages must be alike.
+//! And the model may take a part of a template for main content. Then all pages of the site have the same, whatever their
+//! titles say. So suppose that two pages of one template have titles with hardly a word in common, and that the main
+//! contents have hardly a word of their titles. Then all text must be alike.
 //!
 //! Pages that each quote the other's main content in their template are not copies, and no index could find them.
 //! The main contents themselves must therefore resemble each other by [`MAIN_PART`] of s, by [`WORDS_PART`] of the
@@ -75,6 +76,8 @@ const SHINGLES: Weight = Weight { least: 0.43, doubt: 8.0, spared: 0 };
 /// The weight of shingles if titles name two subjects, such as two functions that are described in the same words. With a
 /// least weight of 0.6, stubs of one manual that share a list of its pages are copies.
 const OTHER_SUBJECT: Weight = Weight { least: 1.0, ..SHINGLES };
+/// The same between two templates: titles of two sites differ in more than the subject.
+const OTHER_SUBJECT_ELSEWHERE: Weight = Weight { least: 0.6, ..SHINGLES };
 /// The weight of words, if titles name the same subject. The lists of members of two classes differ in the name alone
 /// and have one title. They share 25 shingles, and agree by too little at this weight.
 const WORDS: Weight = Weight { least: 0.6, doubt: 8.0, spared: 4 };
@@ -87,8 +90,8 @@ const PART_OF_A_TEMPLATE: (f64, f64) = (1.0, 20.0);
 /// Below this resemblance of all text, a part of a template makes a notice doubtful. Copies under two themes of one blog
 /// have 0.25 or more.
 const HARDLY_ANYTHING: f64 = 0.25;
-/// How much a difference of all text counts between pages of one template whose main contents no title tells of. Higher:
-/// fewer pages are alike. With 1.5, one pair in seven of a template that was taken for main content is found.
+/// How much a difference of all text counts between pages of one template with unrelated titles. Higher: fewer pages are
+/// alike. With 1.5, one pair in seven of a template that was taken for main content is found in error.
 const ALL_TEXT: Weight = Weight { least: 2.0, doubt: 0.0, spared: 0 };
 /// The weight of words in a stretch, if titles name the same subject. Two notices about installation share 45 words and
 /// nothing else, so a stretch needs more than other evidence.
@@ -160,8 +163,9 @@ pub(crate) struct Common {
     pub subjects: Subjects,
     /// Whether a word of one subject is missing in the other title, which has a word of its own in its place.
     pub renamed: bool,
-    /// Whether each title has a word that the other lacks, and no word of both titles is in either main content.
-    pub nameless: bool,
+    /// Whether both pages have titles, at most a third of the words of each is in the other, and at most a quarter of all
+    /// these words is in main content.
+    pub unrelated: bool,
     /// Whether the least of all shingles outside main content is the same on both.
     pub kindred: bool,
 }
@@ -196,11 +200,11 @@ pub(crate) fn similarity(
 ) -> f64 {
     let (templates, whole) = (common.templates(evidence), common.whole());
     let value = by_content(common, evidence, templates, words);
-    let is_doubtful = templates == Templates::One && common.nameless;
+    let is_doubtful = templates == Templates::One && common.unrelated;
     if is_doubtful { value.min(ALL_TEXT.weigh(whole, usize::MAX)) } else { value }
 }
 
-/// The similarity of two pages if their main contents are what their titles tell of.
+/// The similarity of two pages if neither main content is a part of a template.
 fn by_content(
     common: &Common,
     evidence: usize,
@@ -216,12 +220,21 @@ fn by_content(
     let by = |weight: Weight, agreement: f64| {
         weight.between(templates).weigh(agreement, proof).max(agreement.min(whole))
     };
-    let value = by(if subjects == Subjects::Other { OTHER_SUBJECT } else { SHINGLES }, agreement);
+    let value = by(of_shingles(subjects, templates), agreement);
     let counts = subjects == Subjects::Same || templates == Templates::Two;
     let Some(words) = counts.then(words).flatten() else { return value };
     let by_words = if subjects == Subjects::Same { by(WORDS, word_agreement(words, main)) } else { 0.0 };
     let by_stretch = if templates == Templates::Two { by_stretch(words, common, proof) } else { 0.0 };
     value.max(by_words).max(by_stretch)
+}
+
+/// The weight of shingles.
+fn of_shingles(subjects: Subjects, templates: Templates) -> Weight {
+    match (subjects, templates) {
+        (Subjects::Other, Templates::Two) => OTHER_SUBJECT_ELSEWHERE,
+        (Subjects::Other, _) => OTHER_SUBJECT,
+        _ => SHINGLES,
+    }
 }
 
 /// How much the main contents resemble each other at least if the similarity of two pages reaches `threshold`. Rounding

@@ -9,7 +9,7 @@ fn pages(a: (usize, usize), b: (usize, usize)) -> [PageSize; 2] {
 /// The similarity of pages whose words are not known.
 fn similar(shared: SharedShingles, sizes: [PageSize; 2], subjects: Subjects, evidence: usize) -> f64 {
     similarity(
-        &Common { shared, sizes, subjects, renamed: false, nameless: false, kindred: false },
+        &Common { shared, sizes, subjects, renamed: false, unrelated: false, kindred: false },
         evidence,
         || None,
     )
@@ -49,7 +49,7 @@ fn it_is_symmetric_between_0_and_1_and_needs_main_content_alike() {
                             sizes: one,
                             subjects,
                             renamed: false,
-                            nameless: false,
+                            unrelated: false,
                             kindred: false,
                         },
                         2,
@@ -61,7 +61,7 @@ fn it_is_symmetric_between_0_and_1_and_needs_main_content_alike() {
                             sizes: other,
                             subjects,
                             renamed: false,
-                            nameless: false,
+                            unrelated: false,
                             kindred: false,
                         },
                         2,
@@ -108,7 +108,7 @@ fn words_count_for_little_text_too_if_whole_pages_are_alike() {
             sizes: pages((24, 60), (23, 59)),
             subjects,
             renamed: false,
-            nameless: false,
+            unrelated: false,
             kindred: false,
         };
         similarity(&common, EVIDENCE, || Some([covered(27, 28), covered(27, 27)]))
@@ -126,7 +126,7 @@ fn words_do_not_help_if_half_of_the_phrases_changed() {
             sizes: pages((200, 1_000), (200, 1_000)),
             subjects: Subjects::Same,
             renamed: false,
-            nameless: false,
+            unrelated: false,
             kindred: false,
         };
         similarity(&common, EVIDENCE, || Some([covered(180, 200); 2]))
@@ -142,7 +142,7 @@ fn of_two_templates_only_the_stretch_counts() {
         let shingles = SharedShingles { both: shared - 4, rest, ..SharedShingles::default() };
         let sizes = pages((shared + 40, 400), (shared + 40, 400));
         let common =
-            Common { shared: shingles, sizes, subjects, renamed: false, nameless: false, kindred: false };
+            Common { shared: shingles, sizes, subjects, renamed: false, unrelated: false, kindred: false };
         similarity(&common, EVIDENCE, || Some([words(shared, shared + 44, gap); 2]))
     };
     assert_eq!(similar(120, 0, 0, Subjects::Same), 1.0);
@@ -155,7 +155,7 @@ fn of_two_templates_only_the_stretch_counts() {
         sizes: pages((160, 400), (160, 400)),
         subjects: Subjects::Same,
         renamed: true,
-        nameless: false,
+        unrelated: false,
         kindred: false,
     };
     assert!(similarity(&common, EVIDENCE, || Some([words(120, 164, 0); 2])) < 0.8, "two files, one licence");
@@ -166,7 +166,7 @@ fn of_two_templates_only_the_stretch_counts() {
         sizes: pages((160, 400), (120, 400)),
         subjects: Subjects::Other,
         renamed: false,
-        nameless: false,
+        unrelated: false,
         kindred: false,
     };
     assert_eq!(similarity(&common, EVIDENCE, clean), 1.0, "one page has hardly more");
@@ -192,7 +192,7 @@ fn a_notice_is_no_proof_beside_a_part_of_a_template() {
             sizes: pages((both + 5, all[0]), (both + 5, all[1])),
             subjects: Subjects::Unclear,
             renamed: false,
-            nameless: false,
+            unrelated: false,
             kindred: false,
         };
         (common.templates(EVIDENCE), similarity(&common, EVIDENCE, || None))
@@ -208,11 +208,11 @@ fn a_notice_is_no_proof_beside_a_part_of_a_template() {
 }
 
 #[test]
-fn of_one_template_a_main_content_that_no_title_tells_of_is_no_proof() {
-    let similar = |rest: usize, nameless: bool| {
+fn of_one_template_pages_with_unrelated_titles_need_all_text_alike() {
+    let similar = |rest: usize, unrelated: bool| {
         let shared = SharedShingles { both: 100, rest, ..SharedShingles::default() };
         let (sizes, subjects) = (pages((100, 300), (100, 300)), Subjects::Unclear);
-        let common = Common { shared, sizes, subjects, renamed: false, nameless, kindred: false };
+        let common = Common { shared, sizes, subjects, renamed: false, unrelated, kindred: false };
         similarity(&common, EVIDENCE, || None)
     };
     assert!(similar(180, false) == 1.0 && similar(180, true) < 0.8, "{}", similar(180, true));
@@ -223,6 +223,9 @@ fn of_one_template_a_main_content_that_no_title_tells_of_is_no_proof() {
 #[test]
 fn of_two_subjects_a_difference_counts_in_full() {
     let shared = SharedShingles { both: 194, ..SharedShingles::default() };
-    let similar = |subjects| similar(shared, pages((210, 213), (229, 232)), subjects, EVIDENCE);
-    assert!(similar(Subjects::Unclear) > 0.85 && similar(Subjects::Other) < 0.8);
+    let similar = |rest: usize, subjects| {
+        similar(shared, pages((210, 210 + rest), (229, 229 + rest)), subjects, EVIDENCE)
+    };
+    assert!(similar(3, Subjects::Unclear) > 0.85 && similar(3, Subjects::Other) < 0.8);
+    assert!(similar(100, Subjects::Other) > 0.8, "two templates, which may be of two sites");
 }

@@ -60,9 +60,9 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> Common {
     let kindred = one.is_some() && one == other;
     let is_missing = |page: usize| named[page] < pages[page].subject && titled < pages[1 - page].title;
     let renamed = is_missing(0) || is_missing(1);
-    let nameless = named == [0; 2] && pages.iter().all(|page| titled < page.title);
+    let unrelated = are_unrelated(titled, pages);
     let subjects = subjects_of(named, pages.map(|page| page.subject));
-    Common { shared, sizes, kindred, renamed, nameless, subjects }
+    Common { shared, sizes, kindred, renamed, unrelated, subjects }
 }
 
 /// The least shingle outside main content.
@@ -97,6 +97,14 @@ fn subjects_of(shared: [usize; 2], all: [usize; 2]) -> Subjects {
     } else {
         Subjects::Unclear
     }
+}
+
+/// Whether titles that share `shared` words are about two things, and neither is in the main content of its page. Each has
+/// at most a third of the other's words, and the main contents have at most a quarter of both.
+fn are_unrelated(shared: usize, pages: [Census; 2]) -> bool {
+    let [a, b] = pages;
+    let title = a.title.min(b.title);
+    title > 0 && 3 * shared <= title && 4 * (a.subject + b.subject) <= a.title + b.title
 }
 
 /// How many words of the main contents are in shared shingles of `length` words. `None` if a page is longer than
@@ -155,8 +163,8 @@ pub(super) fn told(a: &[u64], b: &[u64], length: usize, evidence: usize) -> Stri
     let [rest_a, rest_b] = sizes.map(|size| size.all - size.main);
     let outside = format!("Outside main content they share {rest} shingles of {rest_a} and {rest_b}");
     let templates = match (common.templates(evidence), words) {
-        (Templates::One, _) if common.nameless => {
-            "which is one template. No word of both titles is in a main content, so all text must be alike.".into()
+        (Templates::One, _) if common.unrelated => {
+            "which is one template, and the titles say nothing of main content, so all text must be alike.".into()
         }
         (Templates::One, _) => "which is one template, so a difference counts in full.".into(),
         (Templates::Part, _) => {
@@ -314,18 +322,19 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_both_titles_names_a_main_content_that_has_it() {
-        let is_nameless = |a: &[(u64, u64)], b: &[(u64, u64)]| {
+    fn unrelated_titles_share_hardly_a_word_with_each_other_and_main_content() {
+        let are_unrelated = |a: &[(u64, u64)], b: &[(u64, u64)]| {
             let [a, b]: [Vec<u64>; 2] =
                 [a, b].map(|words| words.iter().map(|(hash, tag)| hash << 12 | tag).collect());
-            assert_eq!(common(&a, &b).nameless, common(&b, &a).nameless);
-            common(&a, &b).nameless
+            assert_eq!(common(&a, &b).unrelated, common(&b, &a).unrelated);
+            common(&a, &b).unrelated
         };
         let [s, t] = [SUBJECT, TITLE];
-        assert!(is_nameless(&[(1, t), (8, t)], &[(1, t), (9, t)]), "the name of a site");
-        assert!(is_nameless(&[(1, t), (8, s)], &[(1, t), (9, s)]));
-        assert!(!is_nameless(&[(1, s), (8, t)], &[(1, t), (9, t)]));
-        assert!(!is_nameless(&[(1, t)], &[(1, t), (9, t)]), "one title is a part of the other");
-        assert!(!is_nameless(&[], &[(9, t)]), "no title");
+        assert!(are_unrelated(&[(1, t), (2, t)], &[(3, t)]));
+        assert!(are_unrelated(&[(1, t), (2, t), (3, t)], &[(3, t), (4, t), (5, t)]), "the name of a site");
+        assert!(!are_unrelated(&[(2, t), (3, t)], &[(3, t), (4, t), (5, t)]));
+        assert!(are_unrelated(&[(1, s), (2, t)], &[(3, t), (4, t)]), "a usual word");
+        assert!(!are_unrelated(&[(1, s), (2, t)], &[(3, t)]), "the main content has its title");
+        assert!(!are_unrelated(&[], &[(3, t)]), "no title says nothing");
     }
 }
