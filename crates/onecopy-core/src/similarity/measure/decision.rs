@@ -84,12 +84,12 @@ const WORDS: Weight = Weight { least: 0.6, doubt: 8.0, spared: 4 };
 /// The least weight of a difference between pages of one template, and how much more if little is shared. With a doubt of 8,
 /// eleven of the 8,600 removals from whole manuals join indexes of different letters (docs/QUALITY.md).
 const ONE_TEMPLATE: (f64, f64) = (1.0, 12.0);
-/// The same between pages that share a part of their templates, but less than [`HARDLY_ANYTHING`] of all text. From 16 to 25
-/// the doubt changes no label. With 12, the first pages of two guides are copies.
-const PART_OF_A_TEMPLATE: (f64, f64) = (1.0, 20.0);
-/// Below this resemblance of all text, a part of a template makes a notice doubtful. Copies under two themes of one blog
-/// have 0.25 or more.
-const HARDLY_ANYTHING: f64 = 0.25;
+/// The same between pages that share a part of their templates, but less than [`HARDLY_ANYTHING`] of all text. With a doubt of
+/// 12, six first pages of guides are copies that share a notice. With 40, recall on short pages of a manual is 0.005 less.
+const PART_OF_A_TEMPLATE: (f64, f64) = (1.0, 30.0);
+/// Below this resemblance of all text, a part of a template makes a notice doubtful. First pages of guides have 0.26 or less.
+/// Higher: fewer pages are alike. With 0.36, references under two releases of a template are lost.
+const HARDLY_ANYTHING: f64 = 0.3;
 /// How much a difference of all text counts between pages of one template with unrelated titles. Higher: fewer pages are
 /// alike. With 1.5, one pair in seven of a template that was taken for main content is found in error.
 const ALL_TEXT: Weight = Weight { least: 2.0, doubt: 0.0, spared: 0 };
