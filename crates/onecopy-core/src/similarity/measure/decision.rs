@@ -85,7 +85,7 @@ const WORDS: Weight = Weight { least: 0.6, doubt: 8.0, spared: 4 };
 /// eleven of the 8,600 removals from whole manuals join indexes of different letters (docs/QUALITY.md).
 const ONE_TEMPLATE: (f64, f64) = (1.0, 12.0);
 /// The same between pages that share a part of their templates, but less than [`HARDLY_ANYTHING`] of all text. With a doubt of
-/// 12, six first pages of guides are copies that share a notice. With 40, recall on short pages of a manual is 0.005 less.
+/// 20, two more first pages of guides are copies that share a notice. With 40, recall on short pages of a manual is 0.003 less.
 const PART_OF_A_TEMPLATE: (f64, f64) = (1.0, 30.0);
 /// Below this resemblance of all text, a part of a template makes a notice doubtful. First pages of guides have 0.26 or less.
 /// Higher: fewer pages are alike. With 0.36, references under two releases of a template are lost.
