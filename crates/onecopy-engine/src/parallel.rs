@@ -67,7 +67,7 @@ pub(crate) fn in_order<S: Send>(
     take: impl FnMut(&mut S, usize) -> Result<()> + Send,
 ) -> Result<()> {
     let line =
-        Line { held: Lock::new(Waiting::new(take)), left: Signal::default(), room: threads.div_ceil(2) };
+        Line { held: Lock::new(Waiting::new(take)), left: Signal::default(), room: threads.div_ceil(4) };
     hand_out(threads, n, &state, |own, i, failed| {
         work(own, i)?;
         line.join(own, i, &state, failed)

@@ -6,7 +6,7 @@ use super::{Buffers, Comparer, Settled, Winner};
 /// How many contents threads compare with those that stayed before, until these are settled one by one.
 const BATCH: usize = 8_192;
 
-/// How many contents are compared with a crowd in one pass.
+/// How many contents a thread takes at once. They are compared with a crowd in one pass.
 pub(in crate::decide) const FEW: usize = 32;
 
 /// With how many others of its batch a content is compared before it is known which of them stay.
@@ -90,34 +90,48 @@ impl<C: Comparer> BlockSettler<'_, C> {
     fn beside(&self, batch: &[u32], found: &[First]) -> Result<Vec<Beside>, C::Error> {
         let open = batch.iter().zip(found).filter(|(_, first)| matches!(first, First::Open));
         let open: Vec<u32> = open.map(|(&content, _)| content).collect();
+        let few: Vec<&[u32]> = open.chunks(FEW).collect();
         let first = |content: u32| batch.binary_search(&content).map_or(First::Nothing, |at| found[at]);
-        self.comparer.map(&open, |&content, buffers| {
-            if !self.index.open_beside(content, batch[0], self.comparer, &mut buffers.candidates) {
-                return Ok(Beside::default());
+        let found = self.comparer.map(&few, |few, buffers| {
+            let beside = few.iter().map(|&content| self.beside_one(content, batch[0], &first, buffers));
+            beside.collect::<Result<Vec<_>, _>>()
+        })?;
+        Ok(found.concat())
+    }
+
+    /// Compares an open content with the first of its batch before it. `first` is what is known of each, and `from` is the
+    /// first content of the batch.
+    fn beside_one(
+        &self,
+        content: u32,
+        from: u32,
+        first: &impl Fn(u32) -> First,
+        buffers: &mut Buffers,
+    ) -> Result<Beside, C::Error> {
+        if !self.index.open_beside(content, from, self.comparer, &mut buffers.candidates) {
+            return Ok(Beside::default());
+        }
+        let (mut beside, mut compared) = (Beside { alike: Vec::new(), until: content }, 0);
+        for i in 0..buffers.candidates.list.len() {
+            let other = buffers.candidates.list[i];
+            let is_sure = match first(other) {
+                First::Winner(_) => continue,
+                First::Open => false,
+                First::Nothing => true,
+            };
+            if compared == FEW_BESIDE {
+                beside.until = other;
+                break;
             }
-            let mut beside = Beside { alike: Vec::new(), until: content };
-            let mut compared = 0;
-            for i in 0..buffers.candidates.list.len() {
-                let other = buffers.candidates.list[i];
-                let is_sure = match first(other) {
-                    First::Winner(_) => continue,
-                    First::Open => false,
-                    First::Nothing => true,
-                };
-                if compared == FEW_BESIDE {
-                    beside.until = other;
+            compared += 1;
+            if let Some(score) = self.comparer.compare(other, content, buffers)? {
+                beside.alike.push(Winner { content: other, score });
+                if is_sure {
                     break;
                 }
-                compared += 1;
-                if let Some(score) = self.comparer.compare(other, content, buffers)? {
-                    beside.alike.push(Winner { content: other, score });
-                    if is_sure {
-                        break;
-                    }
-                }
             }
-            Ok(beside)
-        })
+        }
+        Ok(beside)
     }
 
     /// The winner of an open content among the contents from number `from` on, the first of its batch.

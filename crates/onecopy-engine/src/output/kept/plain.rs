@@ -18,7 +18,7 @@ use crate::io::{Aligned, BLOCK, Spill};
 use crate::parallel::for_each;
 
 /// Words per write: one large write is much faster than many small ones.
-const PIECE: usize = 1 << 17;
+const PIECE: usize = 1 << 15;
 const PIECE_BYTES: u64 = (PIECE * size_of::<u64>()) as u64;
 /// The most bytes of the result that one thread writes at once, in a few pieces.
 pub(super) const SHARE: u64 = 8 * PIECE_BYTES;
