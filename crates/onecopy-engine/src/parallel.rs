@@ -58,7 +58,7 @@ pub(crate) fn for_each<S>(
 }
 
 /// Like [`for_each`], but afterwards calls `take` with the state of each call, in the order of `0..n`. A thread that is
-/// early leaves its state behind and goes on with another, so that it need not wait.
+/// early leaves its state behind and continues with another, so that it need not wait.
 pub(crate) fn in_order<S: Send>(
     threads: usize,
     n: usize,

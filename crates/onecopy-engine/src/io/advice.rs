@@ -20,7 +20,7 @@ pub(crate) fn drop_words(mut words: Vec<u64>) {
     advise(bytemuck::cast_slice_mut(&mut words), Advice::Unneeded);
 }
 
-/// What the system is told about memory.
+/// A word to the system about some memory.
 enum Advice {
     /// It is read at random.
     Huge,

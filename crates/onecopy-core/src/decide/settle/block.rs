@@ -12,7 +12,7 @@ pub(in crate::decide) const FEW: usize = 32;
 /// With how many others of its batch a content is compared before it is known which of them stay.
 const FEW_BESIDE: usize = 4;
 
-/// What is known of a content of a batch after it was compared with those that stayed before the batch.
+/// A content of a batch, after it was compared with those that stayed before the batch.
 #[derive(Clone, Copy, Debug, Default)]
 enum First {
     Winner(Winner),
@@ -23,7 +23,7 @@ enum First {
     Nothing,
 }
 
-/// What an open content was compared with.
+/// An open content, after it was compared with others of its batch.
 #[derive(Clone, Debug, Default)]
 struct Beside {
     /// Those that are alike, best first. They may stay or not.

@@ -26,7 +26,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/onecopy-core/src/similarity/sketch/wide.rs",
     "crates/onecopy-engine/src/ingest/record/scan/wide.rs",
     // Advice to the system about memory.
-    "crates/onecopy-engine/src/io/huge.rs",
+    "crates/onecopy-engine/src/io/advice.rs",
     // Streams of other libraries, by the Arrow interface of C.
     "crates/onecopy-python/src/arrow.rs",
     "crates/onecopy/src/allocator.rs",
