@@ -111,6 +111,6 @@ fn keep(tree: &mut Tree, hidden: &[bool]) {
     for node in &mut tree.nodes {
         node.blocks = before[node.blocks.start as usize]..before[node.blocks.end as usize];
     }
-    tree.title = tree.title.map(|title| before[title] as usize);
+    tree.title = tree.title.filter(|&title| !hidden[title]).map(|title| before[title] as usize);
     (tree.text, tree.blocks) = (text, blocks);
 }

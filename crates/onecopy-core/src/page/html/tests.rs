@@ -210,6 +210,16 @@ proptest! {
 }
 
 #[test]
+fn a_hidden_title_is_no_title() {
+    let sentence = "One sentence, with ten words and more, stands here for all to read.";
+    for behind in ["", "<p>Another block</p>"] {
+        let html = format!("{sentence}<div style=display:none><title>word</title></div>{behind}");
+        assert_eq!(tree::grow(&html).title, None, "{behind}");
+        assert!(text(&html, Content::Main).starts_with(sentence));
+    }
+}
+
+#[test]
 fn parts_are_the_main_content_in_all_text() {
     let prose =
         "It rained all night on the hills, and in the morning the river stood over the road to the mill. ";
