@@ -114,13 +114,11 @@ impl<S: Send, T: FnMut(&mut S, usize) -> Result<()>> Line<S, T> {
         held.early.insert(i, std::mem::replace(own, other));
         // Another thread looks at the line again after each state that it takes.
         let Some(mut take) = held.take.take() else { return Ok(()) };
-        while let Some(mut first) = {
+        loop {
             let next = held.next;
-            held.early.remove(&next)
-        } {
-            let number = held.next;
+            let Some(mut first) = held.early.remove(&next) else { break };
             drop(held);
-            take(&mut first, number)?;
+            take(&mut first, next)?;
             held = self.held.lock();
             held.next += 1;
             held.spare.push(first);
@@ -335,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_early_waits_and_its_thread_goes_on() {
+    fn what_is_early_waits_and_its_thread_continues() {
         let done = AtomicUsize::new(0);
         let mut taken = Vec::new();
         let work = |_: &mut (), i: usize| {

@@ -10,7 +10,7 @@ mod pairs;
 
 use crate::decide::group::Groups;
 use crate::decide::settle::{Buffers, Comparer, CrowdedContents, FEW, KeyLists, Settled};
-use pairs::{OpenPair, Search};
+use pairs::{OpenPair, Search, distinct};
 
 /// How many pairs are collected before they are compared.
 const PAIRS: usize = 1 << 20;
@@ -53,15 +53,15 @@ fn connect_within<C: Comparer, K: KeyLists<Error = C::Error> + Sync>(
     let crowd = members.first().and_then(|&first| CrowdedContents::new(comparer, first));
     let long = if crowd.is_some() { (members.len() / 8).max(MANY) } else { usize::MAX };
     let (open, crowded) = (Vec::new(), Vec::new());
-    let mut connector = Connector { comparer, settled, groups, most, open, crowded };
+    let mut connector = Connector { comparer, settled, groups, long, most, open, crowded };
     comparer.check()?;
     let parts: Vec<usize> = (0..lists.parts()).collect();
     let room = (most / 2 / parts.len().max(1)).max(FEW_PAIRS.min(most));
-    let found = comparer.map(&parts, |&part, _| connector.part(part, lists, long, room))?;
+    let found = comparer.map(&parts, |&part, _| connector.part(part, lists, room))?;
     for (part, found) in parts.into_iter().zip(found) {
         connector.take(found.open, found.crowded)?;
         if let Some(searched) = found.searched {
-            connector.rest(part, lists, long, searched)?;
+            connector.rest(part, lists, searched)?;
         }
     }
     connector.join_stars()?;
@@ -76,6 +76,8 @@ struct Connector<'a, C> {
     comparer: &'a C,
     settled: &'a Settled,
     groups: &'a mut Groups,
+    /// Lists with more holders are not searched.
+    long: usize,
     /// How many pairs are collected before they are compared.
     most: usize,
     open: Vec<OpenPair>,
@@ -98,10 +100,9 @@ impl<C: Comparer> Connector<'_, C> {
         &self,
         part: usize,
         lists: &K,
-        long: usize,
         room: usize,
     ) -> Result<Found, C::Error> {
-        let mut search = Search::new(self.comparer, self.settled, long);
+        let mut search = Search::new(self.comparer, self.settled, self.long);
         let (mut searched, mut number) = (None, 0);
         lists.for_each_in(part, |list| {
             if searched.is_some() {
@@ -119,8 +120,7 @@ impl<C: Comparer> Connector<'_, C> {
             Ok(())
         })?;
         self.comparer.connected(number as u64);
-        search.open.sort_unstable();
-        search.open.dedup();
+        distinct(&mut search.open);
         search.open.shrink_to_fit();
         Ok(Found { open: search.open, crowded: search.crowded, searched })
     }
@@ -130,10 +130,9 @@ impl<C: Comparer> Connector<'_, C> {
         &mut self,
         part: usize,
         lists: &K,
-        long: usize,
         first: usize,
     ) -> Result<(), C::Error> {
-        let (mut search, mut passed, mut done) = (Search::new(self.comparer, self.settled, long), 0, 0);
+        let (mut search, mut passed, mut done) = (Search::new(self.comparer, self.settled, self.long), 0, 0);
         lists.for_each_in(part, |list| {
             if passed < first {
                 passed += 1;
@@ -164,8 +163,7 @@ impl<C: Comparer> Connector<'_, C> {
         self.open.extend(open);
         self.crowded.extend(crowded);
         if self.crowded.len() > self.most {
-            self.crowded.sort_unstable();
-            self.crowded.dedup();
+            distinct(&mut self.crowded);
         }
         if self.open.len() >= self.most { self.join_stars() } else { Ok(()) }
     }
@@ -173,8 +171,7 @@ impl<C: Comparer> Connector<'_, C> {
     /// Joins the groups of removed contents that are in long lists with those of all alike contents, among `all`.
     fn join_crowded(&mut self, all: &[u32], mut crowd: CrowdedContents) -> Result<(), C::Error> {
         let mut crowded = std::mem::take(&mut self.crowded);
-        crowded.sort_unstable();
-        crowded.dedup();
+        distinct(&mut crowded);
         if !crowded.is_empty() {
             crowd.choose_kin(all, self.comparer)?;
             all.iter().try_for_each(|&content| crowd.push(content, self.comparer))?;
@@ -200,8 +197,7 @@ impl<C: Comparer> Connector<'_, C> {
     /// Joins the groups of stars that have an alike pair between them.
     fn join_stars(&mut self) -> Result<(), C::Error> {
         let mut open = std::mem::take(&mut self.open);
-        open.sort_unstable();
-        open.dedup();
+        distinct(&mut open);
         let stars: Vec<&[OpenPair]> = open.chunk_by(|a, b| a.stars() == b.stars()).collect();
         for batch in stars.chunks(BATCH) {
             let mut apart = batch.to_vec();

@@ -94,9 +94,14 @@ fn is_full<T: Ord>(values: &mut Vec<T>, room: usize) -> bool {
     if values.len() <= room {
         return false;
     }
+    distinct(values);
+    values.len() > room / 2
+}
+
+/// Sorts values, and leaves each once.
+pub(super) fn distinct<T: Ord>(values: &mut Vec<T>) {
     values.sort_unstable();
     values.dedup();
-    values.len() > room / 2
 }
 
 /// A cache of pairs that were taken before: most pairs recur, once for each key that both hold.

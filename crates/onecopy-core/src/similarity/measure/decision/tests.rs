@@ -6,13 +6,14 @@ fn pages(a: (usize, usize), b: (usize, usize)) -> [PageSize; 2] {
     [a, b].map(|(main, all)| PageSize { main, all })
 }
 
+/// Pages of which titles and templates say nothing more.
+fn common(shared: SharedShingles, sizes: [PageSize; 2], subjects: Subjects) -> Common {
+    Common { shared, sizes, subjects, renamed: false, unrelated: false, kindred: false }
+}
+
 /// The similarity of pages whose words are not known.
 fn similar(shared: SharedShingles, sizes: [PageSize; 2], subjects: Subjects, evidence: usize) -> f64 {
-    similarity(
-        &Common { shared, sizes, subjects, renamed: false, unrelated: false, kindred: false },
-        evidence,
-        || None,
-    )
+    similarity(&common(shared, sizes, subjects), evidence, || None)
 }
 
 /// Words in shared shingles, of which all are in the stretch.
@@ -43,30 +44,8 @@ fn it_is_symmetric_between_0_and_1_and_needs_main_content_alike() {
             let (words, none) = ([covered(a, a), covered(b - 1, b)], None);
             for subjects in [Subjects::Unclear, Subjects::Other, Subjects::Same] {
                 for [x, y] in [[none; 2], [Some(words), Some([words[1], words[0]])]] {
-                    let value = similarity(
-                        &Common {
-                            shared: there,
-                            sizes: one,
-                            subjects,
-                            renamed: false,
-                            unrelated: false,
-                            kindred: false,
-                        },
-                        2,
-                        || x,
-                    );
-                    let again = similarity(
-                        &Common {
-                            shared: back,
-                            sizes: other,
-                            subjects,
-                            renamed: false,
-                            unrelated: false,
-                            kindred: false,
-                        },
-                        2,
-                        || y,
-                    );
+                    let value = similarity(&common(there, one, subjects), 2, || x);
+                    let again = similarity(&common(back, other, subjects), 2, || y);
                     assert_eq!(value, again);
                     assert!((0.0..=1.0).contains(&value));
                     let main = resemblance(both, a, b) + 1e-12;
@@ -103,14 +82,7 @@ fn little_is_proof_only_if_whole_pages_are_alike() {
 fn words_count_for_little_text_too_if_whole_pages_are_alike() {
     let shared = SharedShingles { both: 19, rest: 36, ..SharedShingles::default() };
     let similar = |subjects| {
-        let common = Common {
-            shared,
-            sizes: pages((24, 60), (23, 59)),
-            subjects,
-            renamed: false,
-            unrelated: false,
-            kindred: false,
-        };
+        let common = common(shared, pages((24, 60), (23, 59)), subjects);
         similarity(&common, EVIDENCE, || Some([covered(27, 28), covered(27, 27)]))
     };
     assert_eq!(similar(Subjects::Same), 55.0 / 64.0);
@@ -121,14 +93,7 @@ fn words_count_for_little_text_too_if_whole_pages_are_alike() {
 fn words_do_not_help_if_half_of_the_phrases_changed() {
     let similar = |both: usize| {
         let shared = SharedShingles { both, rest: 350, ..SharedShingles::default() };
-        let common = Common {
-            shared,
-            sizes: pages((200, 1_000), (200, 1_000)),
-            subjects: Subjects::Same,
-            renamed: false,
-            unrelated: false,
-            kindred: false,
-        };
+        let common = common(shared, pages((200, 1_000), (200, 1_000)), Subjects::Same);
         similarity(&common, EVIDENCE, || Some([covered(180, 200); 2]))
     };
     assert!(similar(130) < 0.8, "{}", similar(130));
@@ -141,8 +106,7 @@ fn of_two_templates_only_the_stretch_counts() {
     let similar = |shared: usize, gap: usize, rest: usize, subjects: Subjects| {
         let shingles = SharedShingles { both: shared - 4, rest, ..SharedShingles::default() };
         let sizes = pages((shared + 40, 400), (shared + 40, 400));
-        let common =
-            Common { shared: shingles, sizes, subjects, renamed: false, unrelated: false, kindred: false };
+        let common = common(shingles, sizes, subjects);
         similarity(&common, EVIDENCE, || Some([words(shared, shared + 44, gap); 2]))
     };
     assert_eq!(similar(120, 0, 0, Subjects::Same), 1.0);
@@ -150,25 +114,12 @@ fn of_two_templates_only_the_stretch_counts() {
     assert!(similar(120, 2, 0, Subjects::Same) > 0.8 && similar(120, 9, 0, Subjects::Same) < 0.8, "gaps");
     assert!(similar(120, 0, 100, Subjects::Same) < 0.8, "templates that are not two");
     assert!(similar(120, 0, 0, Subjects::Other) < 0.8, "two subjects, and both pages have more");
-    let common = Common {
-        shared: SharedShingles { both: 116, ..SharedShingles::default() },
-        sizes: pages((160, 400), (160, 400)),
-        subjects: Subjects::Same,
-        renamed: true,
-        unrelated: false,
-        kindred: false,
-    };
-    assert!(similarity(&common, EVIDENCE, || Some([words(120, 164, 0); 2])) < 0.8, "two files, one licence");
-    let clean = || Some([words(120, 164, 0), words(120, 124, 0)]);
     let shared = SharedShingles { both: 116, ..SharedShingles::default() };
-    let common = Common {
-        shared,
-        sizes: pages((160, 400), (120, 400)),
-        subjects: Subjects::Other,
-        renamed: false,
-        unrelated: false,
-        kindred: false,
-    };
+    let licence = common(shared, pages((160, 400), (160, 400)), Subjects::Same);
+    let licence = Common { renamed: true, ..licence };
+    assert!(similarity(&licence, EVIDENCE, || Some([words(120, 164, 0); 2])) < 0.8, "two files, one licence");
+    let clean = || Some([words(120, 164, 0), words(120, 124, 0)]);
+    let common = common(shared, pages((160, 400), (120, 400)), Subjects::Other);
     assert_eq!(similarity(&common, EVIDENCE, clean), 1.0, "one page has hardly more");
     assert!(similarity(&Common { kindred: true, ..common }, EVIDENCE, clean) < 0.9, "not two templates");
     let sizes = pages((330, 600), (120, 400));
@@ -187,14 +138,7 @@ fn of_one_template_a_difference_counts_in_full() {
 fn a_notice_is_no_proof_beside_a_part_of_a_template() {
     let similar = |both: usize, rest: usize, all: [usize; 2]| {
         let shared = SharedShingles { both, rest, ..SharedShingles::default() };
-        let common = Common {
-            shared,
-            sizes: pages((both + 5, all[0]), (both + 5, all[1])),
-            subjects: Subjects::Unclear,
-            renamed: false,
-            unrelated: false,
-            kindred: false,
-        };
+        let common = common(shared, pages((both + 5, all[0]), (both + 5, all[1])), Subjects::Unclear);
         (common.templates(EVIDENCE), similarity(&common, EVIDENCE, || None))
     };
     let (templates, value) = similar(51, 16, [500, 118]);
@@ -212,7 +156,7 @@ fn of_one_template_pages_with_unrelated_titles_need_all_text_alike() {
     let similar = |rest: usize, unrelated: bool| {
         let shared = SharedShingles { both: 100, rest, ..SharedShingles::default() };
         let (sizes, subjects) = (pages((100, 300), (100, 300)), Subjects::Unclear);
-        let common = Common { shared, sizes, subjects, renamed: false, unrelated, kindred: false };
+        let common = Common { unrelated, ..common(shared, sizes, subjects) };
         similarity(&common, EVIDENCE, || None)
     };
     assert!(similar(180, false) == 1.0 && similar(180, true) < 0.8, "{}", similar(180, true));
